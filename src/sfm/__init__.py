@@ -1,0 +1,1 @@
+"""Imitation from states alone, by Successor Feature Matching."""
