@@ -1,0 +1,91 @@
+"""What a learner is: the *how* of learning, for a vector critic psi of any dimension.
+
+A learner regresses twin critics psi(s, a) in R^d on `cumulant + gamma * bootstrap` and moves its actor
+up the mean of `<weight, psi(s, pi(s))>`. It does not know where cumulant and weight come from.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from sfm.agents.types import Batch, Metrics, Weigh
+
+__all__ = ["Critics", "CriticLoss", "Learner", "Penalty", "actor_loss", "smoothing_noise", "td_loss"]
+
+L = TypeVar("L")
+
+
+class Critics(NamedTuple):
+    """A learner's critics as a critic loss sees them; E twins, d dimensions."""
+
+    psi: Callable[[Array, Array], Array]
+    """(obs, action) -> [E, B, d] of the critics being trained."""
+    pi: Callable[[Array], tuple[Array, Array]]
+    """obs -> (action, log-probability [B]) of the policy; the latter is zero where it is deterministic."""
+    bootstrap: Callable[[str], Array]
+    """reduction over twins -> gamma * mask * psi_target(s', a'), without gradient, [B, d]."""
+
+
+CriticLoss = Callable[[Critics, Batch, Array], tuple[Array, Array]]
+"""(critics, batch, cumulant [B, d]) -> (loss, regression target [B, d])."""
+
+Penalty = Callable[[Callable[[Array], Array]], Array]
+"""An extra term of the actor's loss: (obs -> pi(obs)) -> scalar."""
+
+
+class Learner(Protocol[L]):
+    """`step` counts updates from 1 and is never batched over seeds, so that `cond` stays a branch."""
+
+    def init(self, key: Array, dim: int) -> L: ...
+
+    def critic_step(
+        self, s: L, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
+    ) -> tuple[L, Metrics]: ...
+
+    def actor_step(
+        self, s: L, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array
+    ) -> tuple[L, Any, Metrics]:
+        """Returns (state, what `weigh` carries on, metrics)."""
+        ...
+
+    def value(self, s: L, obs: Array, key: Array, *, target: bool = False) -> Array:
+        """psi(obs, pi(obs)) of the first twin, [B, d]."""
+        ...
+
+    def sync(self, s: L, step: Array) -> L:
+        """Move the targets after update number `step`."""
+        ...
+
+    def policy(self, s: L) -> Any:
+        """The acting part: a module (obs [..., o], noise [..., a] or None) -> action [..., a]."""
+        ...
+
+
+def td_loss(twins: str) -> CriticLoss:
+    """Squared error to `cumulant + gamma * bootstrap`: summed over twins, mean over batch and d (eq. 2)."""
+
+    def loss(critics: Critics, batch: Batch, cumulant: Array) -> tuple[Array, Array]:
+        y = jax.lax.stop_gradient(cumulant + critics.bootstrap(twins))
+        error = critics.psi(batch.obs, batch.action) - y
+        return jnp.square(error).mean((1, 2)).sum(), y
+
+    return loss
+
+
+def actor_loss(
+    psi: Array, weigh: Weigh, pi: Callable[[Array], Array], penalty: Penalty | None
+) -> tuple[Array, Any]:
+    """(-mean <weight, psi(s, pi(s))> + penalty, what `weigh` carries on).
+
+    psi [B, d] is computed once and serves the weight too, which has no gradient (eq. 10).
+    """
+    weight, carry = jax.lax.stop_gradient(weigh(jax.lax.stop_gradient(psi)))
+    return -(psi @ weight).mean() + (penalty(pi) if penalty else 0.0), carry
+
+
+def smoothing_noise(key: Array, like: Array, scale: float, clip: float) -> Array:
+    """Target policy smoothing: clipped Gaussian noise, one draw per row and action dimension."""
+    return jnp.clip(scale * jax.random.normal(key, like.shape), -clip, clip)

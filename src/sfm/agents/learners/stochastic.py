@@ -1,0 +1,92 @@
+"""A tanh-Gaussian actor with an entropy bonus, and a vector critic."""
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from sfm.agents.learners.base import CriticLoss, Critics, Penalty, actor_loss
+from sfm.agents.learners.policies import GaussianPolicy
+from sfm.agents.nets import MLP, Critic, all_twins, ensemble, over_twins, twin_value
+from sfm.agents.optim import Trained, adam, copy, polyak
+from sfm.agents.types import Batch, Metrics, Spec, Weigh
+from sfm.config import StochasticConfig
+
+__all__ = ["Stochastic", "StochasticState"]
+
+
+class StochasticState(NamedTuple):
+    actor: Trained[GaussianPolicy]
+    critic: Trained[Critic]  # twins, stacked
+    target_critic: Critic
+
+
+class Stochastic:
+    def __init__(self, config: StochasticConfig, spec: Spec):
+        self.config, self.spec = config, spec
+
+    def init(self, key: Array, dim: int) -> StochasticState:
+        c, spec = self.config, self.spec
+        k_actor, k_critic = jax.random.split(key)
+        hidden = (c.width,) * c.depth
+        actor = MLP((spec.obs_dim, *hidden, 2 * spec.action_dim), k_actor, init=c.init)
+        sizes = (spec.obs_dim + spec.action_dim, *hidden, dim)
+        critic = ensemble(lambda k: Critic(MLP(sizes, k, init=c.init, normed=c.layer_norm)), k_critic)
+        return StochasticState(
+            Trained.create(GaussianPolicy(actor, c.log_std_min, c.log_std_max), adam(c.lr_actor)),
+            Trained.create(critic, adam(c.lr_critic)),
+            copy(critic),
+        )
+
+    def sample(self, policy: GaussianPolicy, obs: Array, key: Array) -> tuple[Array, Array]:
+        """One reparameterised action [B, a] and its log-probability [B]."""
+        mean, log_std = policy.moments(obs)
+        noise = jax.random.normal(key, mean.shape)
+        before = mean + jnp.exp(log_std) * noise
+        log_prob = (-0.5 * noise**2 - log_std - 0.5 * math.log(2 * math.pi)).sum(-1)
+        if self.config.tanh_correction:
+            # log(1 - tanh(x)^2) in a form that does not underflow
+            log_prob -= (2 * (math.log(2) - before - jax.nn.softplus(-2 * before))).sum(-1)
+        return jnp.tanh(before), log_prob
+
+    def critic_step(
+        self, s: StochasticState, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
+    ) -> tuple[StochasticState, Metrics]:
+        k_next, k_pi = jax.random.split(key)
+
+        def bootstrap(twins: str) -> Array:
+            action, _ = self.sample(s.actor.net, batch.next_obs, k_next)
+            psi = all_twins(s.target_critic, batch.next_obs, action)
+            return self.spec.gamma * batch.mask[:, None] * over_twins(psi, twins)
+
+        def objective(net: Critic):
+            psi = lambda obs, action: all_twins(net, obs, action)  # noqa: E731
+            return loss(Critics(psi, lambda obs: self.sample(s.actor.net, obs, k_pi), bootstrap), batch, cumulant)
+
+        critic, value, y = s.critic.step(objective)
+        return s._replace(critic=critic), {"critic_loss": value, "target_abs": jnp.abs(y).mean()}
+
+    def actor_step(
+        self, s: StochasticState, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array
+    ) -> tuple[StochasticState, Any, Metrics]:
+        def objective(net: GaussianPolicy):
+            action, log_prob = self.sample(net, batch.obs, key)
+            psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, action)
+            entropy = -log_prob.mean()
+            loss, carry = actor_loss(psi, weigh, net, penalty)
+            return loss - self.config.temperature * entropy, (carry, entropy)
+
+        actor, value, (carry, entropy) = s.actor.step(objective)
+        return s._replace(actor=actor), carry, {"actor_loss": value, "entropy": entropy}
+
+    def value(self, s: StochasticState, obs: Array, key: Array, *, target: bool = False) -> Array:
+        action, _ = self.sample(s.actor.net, obs, key)
+        return twin_value(s.target_critic if target else s.critic.net, "first", obs, action)
+
+    def sync(self, s: StochasticState, step: Array) -> StochasticState:
+        return s._replace(target_critic=polyak(s.target_critic, s.critic.net, self.config.polyak))
+
+    def policy(self, s: StochasticState) -> Any:
+        return s.actor.net

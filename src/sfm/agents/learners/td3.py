@@ -1,0 +1,99 @@
+"""TD3 (Fujimoto et al. 2018) with a vector critic."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from sfm.agents.learners.base import (
+    CriticLoss,
+    Critics,
+    Penalty,
+    actor_loss,
+    smoothing_noise,
+)
+from sfm.agents.learners.policies import DeterministicPolicy
+from sfm.agents.nets import MLP, Critic, all_twins, ensemble, over_twins, twin_value
+from sfm.agents.optim import Trained, adam, copy, polyak
+from sfm.agents.types import Batch, Metrics, Spec, Weigh
+from sfm.config import TD3Config
+
+__all__ = ["TD3", "TD3State"]
+
+
+class TD3State(NamedTuple):
+    actor: Trained[MLP]
+    critic: Trained[Critic]  # twins, stacked
+    target_critic: Critic
+    target_actor: MLP | None  # None where the online actor acts in the target
+
+
+class TD3:
+    def __init__(self, config: TD3Config, spec: Spec):
+        self.config, self.spec = config, spec
+
+    def init(self, key: Array, dim: int) -> TD3State:
+        c, spec = self.config, self.spec
+        k_actor, k_critic = jax.random.split(key)
+        hidden = (c.width,) * c.depth
+        actor = MLP((spec.obs_dim, *hidden, spec.action_dim), k_actor, init=c.init)
+        sizes = (spec.obs_dim + spec.action_dim, *hidden, dim)
+        critic = ensemble(lambda k: Critic(MLP(sizes, k, init=c.init, normed=c.layer_norm)), k_critic)
+        return TD3State(
+            Trained.create(actor, adam(c.lr_actor)),
+            Trained.create(critic, adam(c.lr_critic)),
+            copy(critic),
+            None if c.target_actor == "online" else copy(actor),
+        )
+
+    def critic_step(
+        self, s: TD3State, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
+    ) -> tuple[TD3State, Metrics]:
+        c = self.config
+
+        def bootstrap(twins: str) -> Array:
+            action = jnp.tanh((s.actor.net if s.target_actor is None else s.target_actor)(batch.next_obs))
+            action = action + smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
+            psi = all_twins(s.target_critic, batch.next_obs, action.clip(-1, 1))
+            return self.spec.gamma * batch.mask[:, None] * over_twins(psi, twins)
+
+        def pi(obs: Array) -> tuple[Array, Array]:
+            return jnp.tanh(s.actor.net(obs)), jnp.zeros(obs.shape[0])
+
+        def objective(net: Critic):
+            return loss(Critics(lambda o, a: all_twins(net, o, a), pi, bootstrap), batch, cumulant)
+
+        critic, value, target = s.critic.step(objective)
+        return s._replace(critic=critic), {"critic_loss": value, "target_abs": jnp.abs(target).mean()}
+
+    def actor_step(
+        self, s: TD3State, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array
+    ) -> tuple[TD3State, Any, Metrics]:
+        def objective(net: MLP):
+            pi = lambda obs: jnp.tanh(net(obs))  # noqa: E731
+            psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, pi(batch.obs))
+            return actor_loss(psi, weigh, pi, penalty)
+
+        actor, value, carry = s.actor.step(objective)
+        return s._replace(actor=actor), carry, {"actor_loss": value}
+
+    def value(self, s: TD3State, obs: Array, key: Array, *, target: bool = False) -> Array:
+        critic = s.target_critic if target else s.critic.net
+        return twin_value(critic, "first", obs, jnp.tanh(s.actor.net(obs)))
+
+    def sync(self, s: TD3State, step: Array) -> TD3State:
+        c = self.config
+
+        def move(s: TD3State) -> TD3State:
+            moved = s._replace(target_critic=polyak(s.target_critic, s.critic.net, c.polyak))
+            if c.target_actor == "polyak":
+                moved = moved._replace(target_actor=polyak(s.target_actor, s.actor.net, c.polyak))
+            return moved
+
+        if c.polyak_on == "every_step":
+            return move(s)
+        return jax.lax.cond(step % c.actor_delay == 0, move, lambda s: s, s)
+
+    def policy(self, s: TD3State) -> Any:
+        return DeterministicPolicy(s.actor.net, self.config.explore_noise)

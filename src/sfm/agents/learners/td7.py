@@ -1,0 +1,168 @@
+"""TD7 (Fujimoto et al. 2023) with a vector critic: TD3 on learned state-action embeddings (SALE).
+
+Three encoders: the one being trained; the *fixed* one, which critic and actor read; and the fixed
+*target* one, which their targets read. Every `target_interval` updates each is copied to the next.
+"""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from sfm.agents.learners.base import CriticLoss, Critics, Penalty, actor_loss, smoothing_noise
+from sfm.agents.learners.policies import EmbeddedActor, EmbeddedPolicy, StateEncoder
+from sfm.agents.nets import MLP, Linear, all_twins, avg_l1_norm, ensemble, joined, over_twins, twin_value
+from sfm.agents.optim import Trained, adam, copy
+from sfm.agents.types import Batch, Metrics, Spec, Weigh
+from sfm.config import TD7Config
+
+__all__ = ["TD7", "TD7State"]
+
+
+class Encoder(eqx.Module):
+    """f: s -> zs and g: (zs, a) -> zsa, where zsa predicts the zs of the next state."""
+
+    state: StateEncoder
+    dynamics: MLP
+
+    def __call__(self, obs: Array, action: Array) -> tuple[Array, Array]:
+        zs = self.state(obs)
+        return zs, self.dynamics(joined(zs, action))
+
+
+class EmbeddedCritic(eqx.Module):
+    """psi from [AvgL1Norm(Linear([s, a])), zsa, zs]."""
+
+    stem: Linear
+    mlp: MLP
+
+    def __call__(self, obs: Array, action: Array, zs: Array, zsa: Array) -> Array:
+        return self.mlp(joined(avg_l1_norm(self.stem(joined(obs, action))), zsa, zs))
+
+
+class Bounds(NamedTuple):
+    """Range of the regression targets seen so far."""
+
+    low: Array  # []
+    high: Array  # []
+
+
+class TD7State(NamedTuple):
+    encoder: Trained[Encoder]
+    fixed: Encoder
+    target_encoder: Encoder
+    actor: Trained[EmbeddedActor]
+    target_actor: EmbeddedActor
+    critic: Trained[EmbeddedCritic]  # twins, stacked
+    target_critic: EmbeddedCritic
+    seen: Bounds
+    clip: Bounds  # `seen` at the last copy
+
+
+class TD7:
+    def __init__(self, config: TD7Config, spec: Spec):
+        self.config, self.spec = config, spec
+
+    def init(self, key: Array, dim: int) -> TD7State:
+        c, (o, a, _) = self.config, self.spec
+        ks = jax.random.split(key, 6)
+        w, z = c.width, c.embedding
+
+        def net(sizes: tuple[int, ...], k: Array, activation: str = "elu") -> MLP:
+            return MLP(sizes, k, activation=activation, init=c.init)
+
+        def make_critic(k: Array) -> EmbeddedCritic:
+            k_stem, k_mlp = jax.random.split(k)
+            return EmbeddedCritic(Linear(o + a, w, c.init, k_stem), net((w + 2 * z, w, w, dim), k_mlp))
+
+        encoder = Encoder(StateEncoder(net((o, w, w, z), ks[0])), net((z + a, w, w, z), ks[1]))
+        stem = Linear(o, w, c.init, ks[2])
+        actor = EmbeddedActor(stem, net((w + z, w, w, a), ks[3], c.actor_activation))
+        critic = ensemble(make_critic, ks[4])
+        # The first copy of the targets clips them to [0, 0]: until then the target is the cumulant alone.
+        nothing = Bounds(jnp.array(jnp.inf), jnp.array(-jnp.inf))
+        return TD7State(
+            Trained.create(encoder, adam(c.lr_encoder)),
+            copy(encoder),
+            copy(encoder),
+            Trained.create(actor, adam(c.lr_actor)),
+            copy(actor),
+            Trained.create(critic, adam(c.lr_critic)),
+            copy(critic),
+            nothing,
+            Bounds(jnp.zeros(()), jnp.zeros(())),
+        )
+
+    def critic_step(
+        self, s: TD7State, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
+    ) -> tuple[TD7State, Metrics]:
+        c = self.config
+        encoder, encoder_loss, _ = s.encoder.step(lambda net: (_encoder_loss(net, batch), None))
+
+        def bootstrap(twins: str) -> Array:
+            zs = s.target_encoder.state(batch.next_obs)
+            action = s.target_actor(batch.next_obs, zs)
+            action = action + smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
+            psi = over_twins(_psi(s.target_critic, s.target_encoder, batch.next_obs, action.clip(-1, 1)), twins)
+            psi = jnp.clip(psi, s.clip.low, s.clip.high) if c.clip_targets else psi
+            return self.spec.gamma * batch.mask[:, None] * psi
+
+        def pi(obs: Array) -> tuple[Array, Array]:
+            return s.actor.net(obs, s.fixed.state(obs)), jnp.zeros(obs.shape[0])
+
+        def objective(net: EmbeddedCritic):
+            psi = lambda obs, action: _psi(net, s.fixed, obs, action)  # noqa: E731
+            return loss(Critics(psi, pi, bootstrap), batch, cumulant)
+
+        critic, value, y = s.critic.step(objective)
+        seen = Bounds(jnp.minimum(s.seen.low, y.min()), jnp.maximum(s.seen.high, y.max()))
+        metrics = {"critic_loss": value, "encoder_loss": encoder_loss, "target_abs": jnp.abs(y).mean()}
+        return s._replace(encoder=encoder, critic=critic, seen=seen), metrics
+
+    def actor_step(
+        self, s: TD7State, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array
+    ) -> tuple[TD7State, Any, Metrics]:
+        zs = s.fixed.state(batch.obs)
+
+        def objective(net: EmbeddedActor):
+            action = net(batch.obs, zs)
+            zsa = s.fixed.dynamics(joined(zs, action))
+            psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, action, zs, zsa)
+            return actor_loss(psi, weigh, lambda obs: net(obs, s.fixed.state(obs)), penalty)
+
+        actor, value, carry = s.actor.step(objective)
+        return s._replace(actor=actor), carry, {"actor_loss": value}
+
+    def value(self, s: TD7State, obs: Array, key: Array, *, target: bool = False) -> Array:
+        critic, encoder = (s.target_critic, s.target_encoder) if target else (s.critic.net, s.fixed)
+        zs = s.fixed.state(obs)
+        action = s.actor.net(obs, zs)
+        return twin_value(critic, "first", obs, action, *encoder(obs, action))
+
+    def sync(self, s: TD7State, step: Array) -> TD7State:
+        def copies(s: TD7State) -> TD7State:
+            return s._replace(
+                target_actor=s.actor.net,
+                target_critic=s.critic.net,
+                target_encoder=s.fixed,
+                fixed=s.encoder.net,
+                clip=s.seen,
+            )
+
+        return jax.lax.cond(step % self.config.target_interval == 0, copies, lambda s: s, s)
+
+    def policy(self, s: TD7State) -> Any:
+        return EmbeddedPolicy(s.actor.net, s.fixed.state, self.config.explore_noise)
+
+
+def _encoder_loss(encoder: Encoder, batch: Batch) -> Array:
+    """The embedding of (s, a) predicts the embedding of s'."""
+    _, zsa = encoder(batch.obs, batch.action)
+    return jnp.square(zsa - jax.lax.stop_gradient(encoder.state(batch.next_obs))).mean()
+
+
+def _psi(critic: EmbeddedCritic, encoder: Encoder, obs: Array, action: Array) -> Array:
+    """Stacked twins on the embeddings of (obs, action), [E, B, d]."""
+    return all_twins(critic, obs, action, *encoder(obs, action))

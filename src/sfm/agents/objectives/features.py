@@ -1,0 +1,157 @@
+"""Base features phi(s) in R^d and the losses that train them (section 4.2 of the paper)."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from sfm.agents.nets import MLP, ensemble, first, joined, scaled_l2_norm
+from sfm.agents.optim import Trained, adam, copy, polyak
+from sfm.agents.types import Batch, Metrics, Spec
+from sfm.config import FeatureConfig
+
+__all__ = ["Features", "Fixed", "Hilbert", "Predictive", "Trunk", "make_trunk"]
+
+
+class Features(Protocol):
+    """phi never receives a gradient from psi or the actor: they see it through `stop_gradient` only."""
+
+    def init(self, key: Array) -> Any: ...
+
+    def phi(self, f: Any, obs: Array) -> Array:
+        """[..., o] -> [..., d]."""
+        ...
+
+    def learn(self, f: Any, batch: Batch) -> tuple[Any, Array, Metrics]:
+        """One step. Returns (state, phi(s) [B, d] before it, metrics); phi(s) is computed once."""
+        ...
+
+
+class Trunk(eqx.Module):
+    """phi(s) = sqrt(d) * MLP(s) / ||MLP(s)||, or the bare MLP."""
+
+    mlp: MLP
+    normed: bool = eqx.field(static=True)
+
+    def __call__(self, obs: Array) -> Array:
+        x = self.mlp(obs)
+        return scaled_l2_norm(x) if self.normed else x
+
+
+def make_trunk(config: FeatureConfig, spec: Spec, key: Array, *, normed: bool = True) -> Trunk:
+    sizes = (spec.obs_dim, *(config.width,) * config.depth, config.dim)
+    return Trunk(MLP(sizes, key, stem=True), normed)
+
+
+class Fixed:
+    """Random features: never trained."""
+
+    def __init__(self, config: FeatureConfig, spec: Spec):
+        self.config, self.spec = config, spec
+
+    def init(self, key: Array) -> Trunk:
+        return make_trunk(self.config, self.spec, key)
+
+    def phi(self, f: Trunk, obs: Array) -> Array:
+        return f(obs)
+
+    def learn(self, f: Trunk, batch: Batch) -> tuple[Trunk, Array, Metrics]:
+        return f, f(batch.obs), {}
+
+
+class PhiHead(NamedTuple):
+    phi: Trunk
+    head: MLP
+
+
+class Task(NamedTuple):
+    """What a head sees besides phi(s), and what it predicts."""
+
+    sees: Callable[[Trunk, Batch], list[Array]]
+    sees_dim: Callable[[FeatureConfig, Spec], int]
+    target: Callable[[Batch], Array]
+    target_dim: Callable[[Spec], int]
+
+
+PREDICTIONS = {
+    "fdm": Task(lambda p, b: [b.action], lambda c, s: s.action_dim, lambda b: b.next_obs, lambda s: s.obs_dim),
+    "idm": Task(
+        lambda p, b: [p(b.next_obs)], lambda c, s: c.dim, lambda b: b.action, lambda s: s.action_dim
+    ),
+    "ae": Task(lambda p, b: [], lambda c, s: 0, lambda b: b.obs, lambda s: s.obs_dim),
+}
+
+
+class Predictive:
+    """FDM predicts s' from phi(s) and a; IDM predicts a from phi(s) and phi(s'); AE predicts s from phi(s)."""
+
+    def __init__(self, config: FeatureConfig, spec: Spec):
+        self.config, self.spec, self.task = config, spec, PREDICTIONS[config.method]
+
+    def init(self, key: Array) -> Trained[PhiHead]:
+        c, spec, task = self.config, self.spec, self.task
+        k_phi, k_head = jax.random.split(key)
+        sizes = (c.dim + task.sees_dim(c, spec), c.head_width, c.head_width, task.target_dim(spec))
+        return Trained.create(PhiHead(make_trunk(c, spec, k_phi), MLP(sizes, k_head)), adam(c.lr))
+
+    def phi(self, f: Trained[PhiHead], obs: Array) -> Array:
+        return f.net.phi(obs)
+
+    def learn(self, f: Trained[PhiHead], batch: Batch) -> tuple[Trained[PhiHead], Array, Metrics]:
+        def loss(net: PhiHead):
+            phi = net.phi(batch.obs)
+            prediction = net.head(joined(phi, *self.task.sees(net.phi, batch)))
+            return jnp.square(prediction - self.task.target(batch)).mean(), phi
+
+        f, value, phi = f.step(loss)
+        return f, phi, {"feature_loss": value}
+
+
+class HilbertState(NamedTuple):
+    phi: Trained[Trunk]  # twins, stacked
+    target: Trunk
+
+
+class Hilbert:
+    """Hilbert representations (HILP): ||phi(s) - phi(g)|| learns the number of steps from s to g."""
+
+    def __init__(self, config: FeatureConfig, spec: Spec):
+        self.config, self.spec = config, spec
+
+    def init(self, key: Array) -> HilbertState:
+        twins = ensemble(lambda k: make_trunk(self.config, self.spec, k, normed=False), key)
+        return HilbertState(Trained.create(twins, adam(self.config.lr)), copy(twins))
+
+    def phi(self, f: HilbertState, obs: Array) -> Array:
+        return first(f.phi.net)(obs)
+
+    def learn(self, f: HilbertState, batch: Batch) -> tuple[HilbertState, Array, Metrics]:
+        c = self.config
+        reached = jnp.linalg.norm(batch.obs - batch.goal, axis=-1) < 1e-6
+        goal, now, nxt = (_each(f.target, x) for x in (batch.goal, batch.obs, batch.next_obs))
+        reward, go_on = jnp.where(reached, 0.0, -1.0), jnp.where(reached, 0.0, c.hr_discount)
+        value_next = _minus_distance(nxt, goal)  # [2, B]
+        advantage = reward + go_on * value_next.min(0) - _minus_distance(now, goal).mean(0)
+        expectile = jnp.where(advantage >= 0, c.hr_expectile, 1 - c.hr_expectile)
+        target = reward + go_on * value_next
+
+        def loss(twins: Trunk):
+            phi = _each(twins, batch.obs)
+            error = target - _minus_distance(phi, _each(twins, batch.goal))
+            return (expectile * jnp.square(error)).mean(-1).sum(), phi[0]
+
+        trained, value, phi = f.phi.step(loss)
+        target_net = polyak(f.target, trained.net, c.hr_polyak)
+        return HilbertState(trained, target_net), phi, {"feature_loss": value}
+
+
+def _each(twins: Trunk, obs: Array) -> Array:
+    """[2, B, d]."""
+    return jax.vmap(lambda net: net(obs))(twins)
+
+
+def _minus_distance(a: Array, b: Array) -> Array:
+    return -jnp.sqrt(jnp.maximum(jnp.square(a - b).sum(-1), 1e-6))

@@ -1,0 +1,184 @@
+"""Successor Feature Matching: the cumulant is phi(s), the weight is the witness.
+
+    witness = E[sum gamma^t phi(s_t)] of the expert - the same of the policy
+
+The expert's term is a sum over the demonstrations (eq. 7); the policy's comes from replay through the
+telescoping identity (prop. 1). Both are averaged over updates.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from sfm.agents.learners.base import td_loss
+from sfm.agents.objectives.adversarial import Adversarial, draw_states
+from sfm.agents.objectives.base import Refresh, unused
+from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert, Predictive
+from sfm.agents.optim import Average
+from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, ValueFn, Weigh
+from sfm.config import FeatureConfig, SFMConfig
+
+__all__ = ["SFM", "SFMState", "make_features", "telescoped"]
+
+
+def make_features(config: FeatureConfig, spec: Spec) -> Features:
+    kinds: dict[str, Any] = {"random": Fixed, "hr": Hilbert, "adversarial": Adversarial}
+    kinds |= dict.fromkeys(PREDICTIONS, Predictive)
+    return kinds[config.method](config, spec)
+
+
+def discounts(length: Array, size: int, gamma: float) -> Array:
+    """gamma^t for t < length, else 0: [N, size]."""
+    t = jnp.arange(size)
+    return jnp.where(t[None] < length[:, None], gamma**t, 0.0)
+
+
+def telescoped(psi: Array, psi_next: Array, mask: Array, gamma: float) -> Array:
+    """(1 - gamma)^-1 E[psi(s, pi(s)) - gamma psi(s', pi(s'))]: psi of the start states (prop. 1), [d]."""
+    return (psi - gamma * mask[:, None] * psi_next).mean(0) / (1 - gamma)
+
+
+class SFMState(NamedTuple):
+    features: Any
+    centre: Average  # of phi over replay, [d]
+    expert: Average  # the expert's successor features, [d]
+    policy: Average  # the policy's, [d]
+    expert_now: Array  # the expert's at the last recomputation, [d]
+
+
+class SFM:
+    def __init__(self, config: SFMConfig, spec: Spec):
+        self.config, self.spec = config, spec
+        self.features = make_features(config.features, spec)
+        self.dim = config.features.dim
+        self.critic_loss = td_loss("mean")
+        self.uses_goals = config.features.method == "hr"
+        self.uses_other = config.witness_batch == "independent"
+        self.centred = config.features.centre or config.features.method == "hr"
+        self.scale = 1 - spec.gamma if config.scale_psi else 1.0
+        adversarial = config.features.method == "adversarial"
+        plan = Refresh(config.refresh_every, config.refresh_episodes, config.refresh_counted)
+        self.fresh = plan if adversarial else None
+
+    penalty = staticmethod(unused)
+
+    def init(self, key: Array, demos: ExpertStates) -> SFMState:
+        d = self.dim
+        zero = Average.zeros
+        return SFMState(self.features.init(key), zero(d), zero(d), zero(d), jnp.zeros(d))
+
+    def phi(self, o: SFMState, obs: Array) -> Array:
+        """The cumulant: base features, centred and scaled where asked for, [..., d]."""
+        return self._cumulant(o, self.features.phi(o.features, obs))
+
+    def _cumulant(self, o: SFMState, phi: Array) -> Array:
+        return self.scale * (phi - o.centre.mean if self.centred else phi)
+
+    def update(
+        self, o: SFMState, batch: Batch, demos: ExpertStates, step: Array, key: Array
+    ) -> tuple[SFMState, Array, Metrics]:
+        def learn(f):
+            return self.features.learn(f, batch)
+
+        def rest(f):
+            *_, metrics = jax.eval_shape(learn, f)
+            zeros = jax.tree.map(lambda m: jnp.zeros(m.shape, m.dtype), metrics)
+            return f, self.features.phi(f, batch.obs), zeros
+
+        interval = self.config.features.interval
+        if interval == 1:
+            features, phi, metrics = learn(o.features)
+        else:
+            features, phi, metrics = jax.lax.cond(step % interval == 0, learn, rest, o.features)
+            metrics = jax.tree.map(lambda m: m * interval, metrics)
+        centre = o.centre.add(phi.mean(0), self.config.features.centre_decay) if self.centred else o.centre
+        o = o._replace(features=features, centre=centre)
+        return o, jax.lax.stop_gradient(self._cumulant(o, phi)), metrics
+
+    def weigh(
+        self,
+        o: SFMState,
+        value: ValueFn,
+        batch: Batch,
+        other: Batch,
+        demos: ExpertStates,
+        turn: Array,
+        key: Array,
+    ) -> Weigh:
+        c, gamma = self.config, self.spec.gamma
+        k_now, k_next, k_tail = jax.random.split(key, 3)
+
+        def apply(psi: Array) -> tuple[Array, tuple[SFMState, Metrics]]:
+            source = other if self.uses_other else batch
+            now = value(source.obs, k_now) if self.uses_other else psi
+            following = value(source.next_obs, k_next, target=c.bootstrap == "target")
+            policy_now = telescoped(now, following, source.mask, gamma)
+            expert_now = self._expert(o, value, demos, turn, k_tail)
+            expert, policy = o.expert.add(expert_now, c.ema), o.policy.add(policy_now, c.ema)
+            witness = expert.mean - policy.mean
+            direction = {
+                "witness": witness,
+                "witness_flow": witness + (1 - c.ema) * (expert.mean - policy_now),
+                "squared": 2 * (expert.mean - policy_now),
+            }[c.actor_loss]
+            if c.unit_witness:
+                weight = direction / (jnp.linalg.norm(direction) + 1e-8)
+            else:  # (1 - gamma)^2 in the units of psi, and d policy_now / d psi = 1 / (1 - gamma)
+                weight = direction * (1 - gamma) / self.scale**2
+            gap = jnp.square((1 - gamma) / self.scale * witness).mean()
+            size = (1 - gamma) / self.scale
+            metrics = {
+                "gap": gap,
+                "expert_norm": size * jnp.linalg.norm(expert.mean),
+                "policy_norm": size * jnp.linalg.norm(policy.mean),
+            }
+            return weight, (o._replace(expert=expert, policy=policy, expert_now=expert_now), metrics)
+
+        return apply
+
+    def _expert(self, o: SFMState, value: ValueFn, demos: ExpertStates, turn: Array, key: Array) -> Array:
+        """sum_t gamma^t phi(s_t), mean over demonstrations, recomputed now and then."""
+        if self.config.expert_interval == 1:
+            return self.expert_features(o, value, demos, key)
+        return jax.lax.cond(
+            (turn - 1) % self.config.expert_interval == 0,
+            lambda: self.expert_features(o, value, demos, key),
+            lambda: o.expert_now,
+        )
+
+    def expert_features(self, o: SFMState, value: ValueFn, demos: ExpertStates, key: Array) -> Array:
+        """The expert's successor features from the demonstrations' first states, [d]."""
+        gamma, tail = self.spec.gamma, self.config.tail
+        last = jnp.take_along_axis(demos.obs, demos.length[:, None, None], axis=1)[:, 0]  # [M, o]
+        summed = self.discounted(o, demos.obs, demos.length)  # s_0 .. s_{T-1}; the tail begins at s_T
+        beyond = (gamma ** demos.length.astype(jnp.float32))[:, None]
+        if tail == "bootstrap":
+            summed += beyond * value(last, key)
+        elif tail == "repeat":
+            summed += beyond / (1 - gamma) * self.phi(o, last)
+        else:
+            summed += beyond * self.phi(o, last)
+        return summed.mean(0)
+
+    def discounted(self, o: SFMState, obs: Array, length: Array) -> Array:
+        """sum_{t < length} gamma^t phi(s_t) of each episode obs [N, T+1, o], [N, d]."""
+        weights = discounts(length, obs.shape[1], self.spec.gamma)
+        return jnp.einsum("nt,ntd->nd", weights, self.phi(o, obs))
+
+    def refresh(
+        self, o: SFMState, obs: Array, length: Array, demos: ExpertStates, key: Array
+    ) -> tuple[SFMState, Metrics]:
+        assert isinstance(self.features, Adversarial)
+        k_agent, k_expert, k_fit = jax.random.split(key, 3)
+        n = self.config.features.refresh_batch
+        agent = draw_states(k_agent, obs, length, n)
+        expert = draw_states(k_expert, demos.obs, demos.length, n)
+        features, metrics = self.features.fit(o.features, agent, expert, k_fit)
+        return o._replace(features=features), metrics
+
+    def score(self, o: SFMState, obs: Array, length: Array, returns: Array) -> Array:
+        """-mean_i (expert_i - sum_t gamma^t phi_i(s_t))^2 of each episode: minus its feature gap."""
+        size = (1 - self.spec.gamma) / self.scale
+        return -jnp.square(size * (o.expert.mean - self.discounted(o, obs, length))).mean(-1)

@@ -1,0 +1,72 @@
+"""A network with its optimizer, target averaging, and a debiased moving average."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+
+__all__ = ["Average", "Trained", "adam", "copy", "polyak"]
+
+Net = TypeVar("Net")
+
+
+@functools.cache
+def adam(lr: float, final: float | None = None, steps: int = 0) -> optax.GradientTransformation:
+    """Adam, with a linear fall of the rate from `lr` to `final` over `steps` if given.
+
+    Cached, so that equal settings give the same object and hence equal tree structures.
+    """
+    rate = lr if final is None else optax.linear_schedule(lr, final, steps)
+    return optax.adam(rate, b1=0.9, b2=0.999, eps=1e-8)
+
+
+class Trained(eqx.Module, Generic[Net]):
+    """A network and the state of its optimizer."""
+
+    net: Net
+    opt: Any
+    tx: optax.GradientTransformation = eqx.field(static=True)
+
+    @classmethod
+    def create(cls, net: Net, tx: optax.GradientTransformation) -> "Trained[Net]":
+        return cls(net, tx.init(net), tx)  # pyright: ignore[reportArgumentType]
+
+    def step(self, loss: Callable[[Net], tuple[Array, Any]]) -> tuple["Trained[Net]", Array, Any]:
+        """One step down `loss(net) -> (scalar, aux)`. Returns (trained, loss, aux)."""
+        (value, aux), grads = jax.value_and_grad(loss, has_aux=True)(self.net)
+        updates, opt = self.tx.update(grads, self.opt, self.net)  # pyright: ignore
+        return Trained(optax.apply_updates(self.net, updates), opt, self.tx), value, aux  # pyright: ignore
+
+
+def polyak(target: Net, online: Net, rate: float) -> Net:
+    return jax.tree.map(lambda t, o: t + rate * (o - t), target, online)
+
+
+def copy(net: Net) -> Net:
+    """Fresh arrays: donated arguments must not alias."""
+    return jax.tree.map(jnp.copy, net)
+
+
+class Average(NamedTuple):
+    """An exponential moving average that knows how much of it is real data."""
+
+    total: Array  # [...]
+    weight: Array  # [], 1 - decay**n after n updates
+
+    @classmethod
+    def zeros(cls, *shape: int) -> "Average":
+        return cls(jnp.zeros(shape), jnp.zeros(()))
+
+    def add(self, value: Array, decay: float) -> "Average":
+        total = decay * self.total + (1 - decay) * value
+        return Average(total, decay * self.weight + (1 - decay))
+
+    @property
+    def mean(self) -> Array:
+        """The debiased average; zero before the first update."""
+        return self.total / jnp.maximum(self.weight, 1e-8)

@@ -1,0 +1,44 @@
+"""The values that flow between learner and objective."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from jax import Array
+
+__all__ = ["Batch", "ExpertStates", "Metrics", "Spec", "ValueFn", "Weigh"]
+
+Metrics = dict[str, Array]
+
+
+class Spec(NamedTuple):
+    """What an agent must know of its world."""
+
+    obs_dim: int
+    action_dim: int
+    gamma: float
+
+
+class Batch(NamedTuple):
+    """A minibatch of transitions."""
+
+    obs: Array  # [B, o]
+    action: Array  # [B, a], in [-1, 1]
+    next_obs: Array  # [B, o]
+    reward: Array  # [B]
+    mask: Array  # [B], 0 where next_obs is terminal, else 1
+    goal: Array  # [B, o], a future state of the same episode (next_obs where goals are not sampled)
+
+
+class ExpertStates(NamedTuple):
+    """Demonstrations on the device; rows are padded to the longest."""
+
+    obs: Array  # [M, T+1, o]
+    length: Array  # [M], transitions of each demonstration
+    action: Array | None = None  # [M, T, a]
+
+
+ValueFn = Callable[..., Array]
+"""(obs [B, o], target=False) -> psi(obs, pi(obs)) [B, d] of the first twin."""
+
+Weigh = Callable[[Array], tuple[Array, Any]]
+"""psi(obs, pi(obs)) [B, d] on the actor's minibatch -> (weight [d], whatever the objective carries on)."""

@@ -1,0 +1,258 @@
+"""Every choice that changes a result, as frozen dataclasses. Imports nothing heavy, so `--help` is instant.
+
+A run is described by one `Config`: how to learn (`learner`), what to learn (`objective`), and when to do
+what (`schedule`). The presets in `sfm.presets` are instances of it.
+"""
+
+import dataclasses
+import types
+import typing
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from sfm.errors import SfmError, unknown
+
+__all__ = [
+    "Config",
+    "FeatureConfig",
+    "LearnerConfig",
+    "ObjectiveConfig",
+    "RewardConfig",
+    "SFMConfig",
+    "ScheduleConfig",
+    "StochasticConfig",
+    "TD3Config",
+    "TD7Config",
+    "from_dict",
+    "to_dict",
+]
+
+Init = Literal["orthogonal", "lecun"]
+Twins = Literal["first", "mean", "min"]
+
+
+@dataclass(frozen=True)
+class TD3Config:
+    """TD3 for a vector critic: delayed deterministic actor, twin critics, Polyak targets."""
+
+    kind: ClassVar[str] = "td3"
+    lr_actor: float = 3e-4
+    lr_critic: float = 3e-4
+    width: int = 256
+    depth: int = 2
+    init: Init = "orthogonal"
+    layer_norm: bool = False
+    """LayerNorm before each activation of the critic."""
+    actor_delay: int = 2
+    """One actor step every so many critic steps."""
+    polyak: float = 0.005
+    polyak_on: Literal["actor_steps", "every_step"] = "actor_steps"
+    target_actor: Literal["online", "polyak", "frozen"] = "online"
+    """Which actor acts in the critic's target; `frozen` (never updated) only reproduces a known defect."""
+    target_noise: float = 0.2
+    target_noise_clip: float = 0.5
+    explore_noise: float = 0.1
+    actor_twin: Twins = "first"
+    """Which of the twin critics the actor ascends."""
+
+
+@dataclass(frozen=True)
+class TD7Config:
+    """TD7 without prioritised replay: SALE embeddings, hard target copies, clipped targets."""
+
+    kind: ClassVar[str] = "td7"
+    lr_actor: float = 5e-4
+    lr_critic: float = 5e-4
+    lr_encoder: float = 1e-4
+    width: int = 256
+    embedding: int = 256
+    init: Init = "lecun"
+    actor_activation: Literal["elu", "relu"] = "elu"
+    actor_delay: int = 2
+    target_interval: int = 250
+    """Target networks, fixed encoders and clipping bounds are copied every so many updates."""
+    target_noise: float = 0.2
+    target_noise_clip: float = 0.5
+    explore_noise: float = 0.1
+    actor_twin: Twins = "first"
+    clip_targets: bool = True
+
+
+@dataclass(frozen=True)
+class StochasticConfig:
+    """Tanh-Gaussian policy with an entropy bonus at a fixed temperature."""
+
+    kind: ClassVar[str] = "stochastic"
+    lr_actor: float = 3e-4
+    lr_critic: float = 3e-4
+    width: int = 256
+    depth: int = 2
+    init: Init = "orthogonal"
+    layer_norm: bool = False
+    actor_delay: int = 1
+    polyak: float = 0.005
+    temperature: float = 0.2
+    log_std_min: float = -2.5
+    log_std_max: float = 2.5
+    tanh_correction: bool = False
+    """Add the Jacobian of tanh to the log-probability (the authors' code leaves it out)."""
+    actor_twin: Twins = "first"
+
+
+LearnerConfig = TD3Config | TD7Config | StochasticConfig
+
+
+@dataclass(frozen=True)
+class FeatureConfig:
+    """The base features phi and how they are learned."""
+
+    method: Literal["fdm", "idm", "ae", "random", "hr", "adversarial"] = "fdm"
+    dim: int = 128
+    width: int = 1024
+    depth: int = 3
+    head_width: int = 1024
+    lr: float = 3e-4
+    interval: int = 1
+    """One feature step every so many updates."""
+    centre: bool = False
+    """Subtract the running mean of phi over replay (always on for `hr`)."""
+    centre_decay: float = 0.995
+    # Hilbert representations
+    hr_discount: float = 0.98
+    hr_expectile: float = 0.5
+    hr_polyak: float = 0.005
+    # adversarial features
+    penalty: float = 10.0
+    penalty_norm: float = 0.4
+    lr_final: float = 1e-7
+    """Adversarial only: `lr` falls linearly to this over `decay_updates` refreshes."""
+    decay_updates: int = 100
+    refresh_batch: int = 4096
+
+
+@dataclass(frozen=True)
+class SFMConfig:
+    """Successor Feature Matching: cumulant phi(s), weight = the witness."""
+
+    kind: ClassVar[str] = "sfm"
+    features: FeatureConfig = field(default_factory=FeatureConfig)
+    ema: float = 0.98
+    """Decay of the averages of the expert's and the policy's successor features."""
+    witness_batch: Literal["same", "independent"] = "same"
+    """Estimate the policy's features on the actor's minibatch (authors) or on another one (paper)."""
+    actor_loss: Literal["witness", "witness_flow", "squared"] = "witness_flow"
+    """`witness`: <EMA witness, psi>; `witness_flow`: its gradient also through the newest term of the
+    average (authors); `squared`: the squared gap of one minibatch (authors' first version)."""
+    bootstrap: Literal["target", "online"] = "target"
+    """Which psi values s' in the telescoping estimator."""
+    tail: Literal["bootstrap", "truncate", "repeat"] = "bootstrap"
+    """What follows the demonstration's last state: psi of the policy, nothing, or that state for ever."""
+    expert_interval: int = 1
+    """Recompute phi of the expert's states every so many actor steps."""
+    scale_psi: bool = False
+    """Learn (1 - gamma) * psi, which has the scale of phi."""
+    unit_witness: bool = False
+    """Scale the witness to unit length (eq. 4 of the paper with B = 1)."""
+    refresh_every: int = 10_000
+    """Adversarial features: environment steps between refreshes on fresh episodes."""
+    refresh_episodes: int = 4
+    refresh_counted: bool = True
+    """Count the refresh episodes in the step budget (the authors do not)."""
+
+
+@dataclass(frozen=True)
+class RewardConfig:
+    """The environment's reward, d = 1: plain RL, used to train experts."""
+
+    kind: ClassVar[str] = "reward"
+    twins: Literal["min", "mean"] = "min"
+    scale: float = 1.0
+
+
+ObjectiveConfig = SFMConfig | RewardConfig
+
+
+@dataclass(frozen=True)
+class ScheduleConfig:
+    """When to act, update, assess, evaluate and save."""
+
+    steps: int = 1_000_000
+    """Environment steps, all environments together."""
+    envs: int = 1
+    random_steps: int = 10_000
+    """Uniform random actions at first."""
+    updates_per_step: float = 1.0
+    batch: int = 1024
+    replay: int = 1_000_000
+    """Transitions kept."""
+    chunk: int = 250
+    """Updates per compiled call."""
+    assess_after: int = 75_000
+    """Until then the checkpoint policy is the latest; afterwards it must pass the assessment."""
+    assess_episodes: int = 3
+    assess_relax: float = 1.1
+    assess_by: Literal["min", "mean"] = "min"
+    eval_every: int = 25_000
+    eval_episodes: int = 10
+    save_seconds: float = 60.0
+    """Save a resumable checkpoint at least this far apart (0: after every round)."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """One run, whole."""
+
+    task: str = ""
+    preset: str = ""
+    gamma: float = 0.99
+    learner: LearnerConfig = field(default_factory=TD3Config)
+    objective: ObjectiveConfig = field(default_factory=SFMConfig)
+    schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
+    seed: int = 0
+    seeds: int = 1
+    """Train seeds seed .. seed+seeds-1 at once."""
+
+    def __post_init__(self) -> None:
+        s, learner = self.schedule, self.learner
+        checks = [
+            (0.0 <= self.gamma < 1.0, f"gamma must lie in [0, 1), not {self.gamma}"),
+            (self.seeds >= 1, "seeds must be at least 1"),
+            (self.seed >= 0, "seed must not be negative"),
+            (s.envs >= 1 and s.steps >= 1 and s.batch >= 1, "envs, steps and batch must be at least 1"),
+            (s.updates_per_step > 0, "updates_per_step must be positive"),
+            (s.chunk % learner.actor_delay == 0, "schedule.chunk must be a multiple of learner.actor_delay"),
+            (s.replay > s.batch, "schedule.replay must exceed schedule.batch"),
+            (s.eval_every >= 1 and s.eval_episodes >= 1, "eval_every and eval_episodes must be at least 1"),
+        ]
+        if isinstance(learner, TD7Config):
+            fits = s.chunk % learner.target_interval == 0
+            checks.append((fits, "schedule.chunk must be a multiple of learner.target_interval"))
+        for ok, message in checks:
+            if not ok:
+                raise SfmError(f"bad configuration: {message}.")
+
+
+def to_dict(config: Any) -> dict[str, Any]:
+    """A JSON-ready dict; a learner or objective carries its `kind`."""
+    out: dict[str, Any] = {"kind": config.kind} if hasattr(config, "kind") else {}
+    for f in dataclasses.fields(config):
+        value = getattr(config, f.name)
+        out[f.name] = to_dict(value) if dataclasses.is_dataclass(value) else value
+    return out
+
+
+def from_dict(kind: Any, data: dict[str, Any]) -> Any:
+    """The inverse of `to_dict`; a field we do not know is an error, not a guess."""
+    if isinstance(kind, types.UnionType):
+        options = {option.kind: option for option in typing.get_args(kind)}
+        name = data.get("kind", "")
+        if name not in options:
+            raise unknown("kind", str(name), options)
+        kind = options[name]
+    data = {k: v for k, v in data.items() if k != "kind"}
+    hints = typing.get_type_hints(kind)
+    known = {f.name for f in dataclasses.fields(kind)}
+    for name in data:
+        if name not in known:
+            raise unknown(f"{kind.__name__} field", name, known)
+    return kind(**{k: from_dict(hints[k], v) if isinstance(v, dict) else v for k, v in data.items()})

@@ -1,0 +1,36 @@
+"""What an environment is to the rest of the code."""
+
+from typing import Protocol
+
+import numpy as np
+
+__all__ = ["Env"]
+
+
+class Env(Protocol):
+    """One world, one episode at a time; actions lie in [-1, 1] whatever the actuators expect.
+
+    After an episode has ended (terminated or truncated), `reset` comes before the next `step`.
+    """
+
+    name: str  # as given to `make`
+    obs_dim: int
+    action_dim: int
+    max_steps: int  # steps until the time limit
+    control_timestep: float  # seconds per step: the frame rate of a video
+
+    def reset(self, seed: int) -> np.ndarray:
+        """Start the episode that `seed` alone determines (0 <= seed < 2**32); obs float32 [obs_dim]."""
+        ...
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
+        """Apply action [action_dim], clipped to [-1, 1]; obs, reward, terminated, truncated."""
+        ...
+
+    def render(self, height: int = 240, width: int = 320) -> np.ndarray:
+        """The current state as a picture, uint8 [height, width, 3]."""
+        ...
+
+    def close(self) -> None:
+        """Free what rendering holds."""
+        ...

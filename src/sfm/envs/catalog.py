@@ -1,0 +1,40 @@
+"""Which environments exist, and who builds them."""
+
+from sfm.envs.base import Env
+from sfm.envs.probes import PROBES
+from sfm.errors import unknown
+
+__all__ = ["TASKS", "make"]
+
+TASKS = (
+    "cheetah_run",
+    "cheetah_walk",
+    "walker_stand",
+    "walker_walk",
+    "walker_run",
+    "walker_flip",
+    "quadruped_stand",
+    "quadruped_walk",
+    "quadruped_run",
+    "quadruped_jump",
+)
+
+
+def make(name: str) -> Env:
+    """The environment called `name`: a task of the suite or ours, a probe, or a Gymnasium id."""
+    if name in PROBES:
+        return PROBES[name]()
+    # Simulators are imported here, where one is needed: `import sfm.envs` stays fast.
+    from sfm.envs import dmc
+
+    suite_tasks = dmc.tasks()
+    if name in suite_tasks:
+        return dmc.DmcEnv(name, *suite_tasks[name])
+
+    import gymnasium
+
+    if name in gymnasium.registry:
+        from sfm.envs.gymnasium import GymnasiumEnv
+
+        return GymnasiumEnv(name)
+    raise unknown("task", name, {*suite_tasks, *PROBES, *gymnasium.registry})

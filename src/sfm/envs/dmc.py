@@ -1,0 +1,110 @@
+"""dm_control's suite, and the tasks we add to it, behind the `Env` contract."""
+
+import contextlib
+import functools
+import logging
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from sfm.envs import rendering
+from sfm.errors import SfmError
+
+__all__ = ["DmcEnv", "tasks"]
+
+# Camera 0 follows the body from the side, except on the quadruped, where it looks from far away.
+CAMERAS = {"quadruped": "y"}
+
+
+@functools.cache
+def _suite():
+    """dm_control.suite with our tasks registered in it."""
+    with rendering.gl_disabled():
+        from dm_control import suite
+    import sfm.envs.tasks  # noqa: F401  registers on import
+
+    return suite
+
+
+@functools.cache
+def tasks() -> dict[str, tuple[str, str]]:
+    """Name to (domain, task), for every task of the suite and ours."""
+    from_suite = _suite().ALL_TASKS
+    from sfm.envs.tasks import ADDED
+
+    return {f"{domain}_{task}": (domain, task) for domain, task in (*from_suite, *ADDED)}
+
+
+class DmcEnv:
+    """A task of the suite; the observation is its dictionary, concatenated in its own order."""
+
+    def __init__(self, name: str, domain: str, task: str):
+        self.name = name
+        # Reseeded by every reset: what happened before cannot matter.
+        self._random = np.random.RandomState()
+        with _no_deprecations_of_others():
+            self._env = _suite().load(domain, task, task_kwargs={"random": self._random})
+        limit = self._env._step_limit  # a float: the first whole step at or past it is the last
+        if math.isinf(limit):
+            raise SfmError(f"task '{name}' has no time limit, so its episodes never end; choose another.")
+        self.max_steps = math.ceil(limit)
+        self.control_timestep = self._env.control_timestep()
+        self.obs_dim = sum(math.prod(part.shape) for part in self._env.observation_spec().values())
+        self._substeps = round(self.control_timestep / self.physics.timestep())
+        actuators = self._env.action_spec()
+        self.action_dim = actuators.shape[0]
+        self._low, self._high = actuators.minimum, actuators.maximum
+        self._centre, self._reach = (self._high + self._low) / 2, (self._high - self._low) / 2
+        self._camera = CAMERAS.get(domain, 0)
+        self._renderer: rendering.Renderer | None = None
+
+    @property
+    def physics(self):
+        """dm_control's Physics: the simulator, for those who want to look inside."""
+        return self._env.physics
+
+    def reset(self, seed: int) -> np.ndarray:
+        self._random.seed(seed)
+        self._steps = 0
+        return _flat(self._env.reset().observation)
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
+        task, physics = self._env.task, self._env.physics
+        control = np.minimum(np.maximum(self._centre + self._reach * action, self._low), self._high)
+        # What the suite's env.step does, without its bookkeeping: that pays for the flattening.
+        task.before_step(control, physics)
+        physics.step(self._substeps)
+        task.after_step(physics)
+        reward, obs = float(task.get_reward(physics)), _flat(task.get_observation(physics))
+        self._steps += 1
+        terminated = task.get_termination(physics) is not None  # the suite ends with discount 0, or goes on
+        return obs, reward, terminated, self._steps >= self.max_steps and not terminated
+
+    def render(self, height: int = 240, width: int = 320) -> np.ndarray:
+        if self._renderer is None or self._renderer.size != (height, width):
+            self.close()
+            self._renderer = rendering.Renderer(self.physics.model.ptr, self._camera, height, width)
+        return self._renderer.render(self.physics.data.ptr)
+
+    def close(self) -> None:
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+
+def _flat(observation) -> np.ndarray:
+    """A dictionary of arrays and scalars to float32 [obs_dim]."""
+    return np.concatenate(list(observation.values()), axis=None, dtype=np.float32)
+
+
+@contextlib.contextmanager
+def _no_deprecations_of_others() -> Iterator[None]:
+    """The suite's cheetah.xml uses an attribute that MuJoCo deprecates, and says so on every load."""
+    log = logging.getLogger("absl")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)

@@ -1,0 +1,85 @@
+"""Tiny environments whose optimal values are known: does a learner learn, does it respect the end?
+
+With discount g, and each value the best that any policy can do:
+
+- `probe_point`: a point x in [-1, 1] moves by 0.2 a; the reward is -(x' - 0.5)^2, for 20 steps. At
+  distance d from 0.5, V(x) = -sum_k g^(k-1) max(d - 0.2 k, 0)^2 over k = 1, 2, ..., and a = (0.5 - x)/0.2,
+  clipped. The end is a time limit: a learner that takes it for termination still finds the point.
+- `probe_bandit`: one step from a random state, which does not matter; Q(x, a) = 1 - (a - 0.3)^2, V = 1.
+  It terminates: a learner that bootstraps past the end finds values near 1/(1 - g).
+- `probe_chain`: x in {0, 1/4, ..., 1}; a > 0 moves right by 1/4, else x stays. Arriving at 1 pays 1 and
+  terminates, all else pays 0: V(x) = g^(n-1), with n = 4 (1 - x) steps to go. Time limit 20.
+"""
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+
+__all__ = ["PROBES", "Probe"]
+
+
+class Probe:
+    """An environment on the line [-1, 1], from a start and a rule of motion; obs [1], action [1]."""
+
+    obs_dim = 1
+    action_dim = 1
+    control_timestep = 0.1
+
+    def __init__(
+        self,
+        name: str,
+        max_steps: int,
+        start: Callable[[np.random.Generator], float],  # generator -> x
+        move: Callable[[float, float], tuple[float, float, bool]],  # x, a -> x', reward, terminated
+    ):
+        self.name, self.max_steps, self._start, self._move = name, max_steps, start, move
+        self._x, self._steps = 0.0, 0
+
+    def reset(self, seed: int) -> np.ndarray:
+        self._x, self._steps = self._start(np.random.default_rng(seed)), 0
+        return np.array([self._x], np.float32)
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
+        self._x, reward, terminated = self._move(self._x, float(np.clip(action[0], -1.0, 1.0)))
+        self._steps += 1
+        truncated = self._steps >= self.max_steps and not terminated
+        return np.array([self._x], np.float32), reward, terminated, truncated
+
+    def render(self, height: int = 240, width: int = 320) -> np.ndarray:
+        """A white column at x on black."""
+        frame = np.zeros((height, width, 3), np.uint8)
+        frame[:, round((self._x + 1) / 2 * (width - 1))] = 255
+        return frame
+
+    def close(self) -> None:
+        pass
+
+
+def _anywhere(rng: np.random.Generator) -> float:
+    return rng.uniform(-1.0, 1.0)
+
+
+def _before_the_end(rng: np.random.Generator) -> float:
+    return float(rng.integers(4)) / 4
+
+
+def _point(x: float, a: float) -> tuple[float, float, bool]:
+    x = min(max(x + 0.2 * a, -1.0), 1.0)
+    return x, -((x - 0.5) ** 2), False
+
+
+def _bandit(x: float, a: float) -> tuple[float, float, bool]:
+    return x, 1 - (a - 0.3) ** 2, True
+
+
+def _chain(x: float, a: float) -> tuple[float, float, bool]:
+    x += 0.25 * (a > 0)
+    return x, float(x == 1.0), x == 1.0
+
+
+PROBES = {
+    "probe_point": functools.partial(Probe, "probe_point", 20, _anywhere, _point),
+    "probe_bandit": functools.partial(Probe, "probe_bandit", 1, _anywhere, _bandit),
+    "probe_chain": functools.partial(Probe, "probe_chain", 20, _before_the_end, _chain),
+}

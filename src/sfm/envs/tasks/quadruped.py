@@ -1,0 +1,38 @@
+"""quadruped_stand and quadruped_jump: stay upright; stay upright and high."""
+
+from dm_control.rl import control
+from dm_control.suite import common, quadruped
+
+from sfm.envs.tasks.rewarded import Rewarded, clip01
+
+JUMP_HEIGHT = 1.0  # m, of the centre of mass
+
+
+def _upright(physics) -> float:
+    return (1 + float(physics.torso_upright())) / 2
+
+
+def _upright_and_high(physics) -> float:
+    height = physics.named.data.subtree_com["torso"][2]
+    return _upright(physics) * clip01((1 + height / JUMP_HEIGHT) / 2)
+
+
+def _environment(reward, time_limit, random, environment_kwargs):
+    physics = quadruped.Physics.from_xml_string(quadruped.make_model(floor_size=10), common.ASSETS)
+    # The speed enters only the reward, which is replaced.
+    task = Rewarded(quadruped.Move(desired_speed=0, random=random), reward)
+    return control.Environment(
+        physics, task, time_limit=time_limit, control_timestep=0.02, **(environment_kwargs or {})
+    )
+
+
+@quadruped.SUITE.add("sfm")
+def stand(time_limit=20, random=None, environment_kwargs=None):
+    """How upright the torso is."""
+    return _environment(_upright, time_limit, random, environment_kwargs)
+
+
+@quadruped.SUITE.add("sfm")
+def jump(time_limit=20, random=None, environment_kwargs=None):
+    """How upright the torso is, times the height of the centre of mass, up to JUMP_HEIGHT."""
+    return _environment(_upright_and_high, time_limit, random, environment_kwargs)

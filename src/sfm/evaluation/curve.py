@@ -1,0 +1,120 @@
+"""The learning curve of a run as one PNG: return and, below it, the feature gap against environment steps."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfm import storage
+from sfm.errors import SfmError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot"]
+
+# Okabe and Ito's colours, told apart by colour-blind readers too.
+CURRENT, CHECKPOINT, GAP, GREY = "#0072B2", "#D55E00", "#009E73", "#555555"
+
+Series = dict[int, float]  # step -> value
+
+
+def plot(
+    rows: Sequence[dict[str, Any]],
+    path: Path,
+    *,
+    title: str,
+    expert: float | None = None,
+    random: float | None = None,
+) -> None:
+    """Draws rows with "step", perhaps "seed", and any of "eval/current", "eval/checkpoint" and "gap".
+
+    Several seeds are drawn thin, with their mean over the steps that all of them have reached.
+    """
+    current, checkpoint = _by_seed(rows, "eval/current"), _by_seed(rows, "eval/checkpoint")
+    gap = _by_seed(rows, "gap", positive=True)
+    if not (current or checkpoint or gap):
+        raise SfmError(f"nothing to plot in {path}: no evaluation has been logged yet")
+
+    # Imported late, for it is slow; a Figure of its own keeps clear of pyplot's global state.
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
+
+    figure = Figure(figsize=(7, 5 if gap else 4), dpi=150, layout="constrained")
+    panels = figure.subplots(
+        2 if gap else 1, squeeze=False, sharex=True, height_ratios=[3, 1][: 1 + bool(gap)]
+    )
+    top, bottom = panels[0, 0], panels[-1, 0]
+    top.set_title(title, loc="left", fontweight="bold")
+    seeds = max(len(current), len(checkpoint), len(gap))
+    if seeds > 1:
+        top.set_title(f"mean of {seeds} seeds; each seed thin", loc="right", fontsize=9, color=GREY)
+    for value, style, label in ((expert, "--", "expert"), (random, ":", "random policy")):
+        if value is not None:
+            top.axhline(value, color=GREY, linestyle=style, linewidth=1.2, label=f"{label} ({value:.0f})")
+    _draw(top, current, CURRENT, "current policy")
+    _draw(top, checkpoint, CHECKPOINT, "checkpoint policy")
+    top.set_ylabel("return")
+    if gap:
+        _draw(bottom, gap, GAP, "feature gap")
+        _few_log_ticks(bottom, [value for series in gap for value in series.values()])
+        bottom.set_ylabel("feature gap")
+    bottom.set_xlabel("environment steps")
+    bottom.xaxis.set_major_formatter(EngFormatter(sep=""))
+    for axes in panels.flat:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.25, linewidth=0.6)
+        axes.margins(x=0.02)
+    if top.get_legend_handles_labels()[0]:
+        figure.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    with storage.atomic(Path(path)) as temporary:
+        figure.savefig(temporary, format="png")
+
+
+def _by_seed(rows: Sequence[dict[str, Any]], name: str, *, positive: bool = False) -> list[Series]:
+    """One series per seed that has this metric; missing and non-finite values are left out."""
+    seeds: dict[Any, Series] = {}
+    for row in rows:
+        value = row.get(name)
+        if value is not None and math.isfinite(value) and (value > 0 or not positive):
+            seeds.setdefault(row.get("seed"), {})[row["step"]] = float(value)
+    return list(seeds.values())
+
+
+def _draw(axes: "Axes", seeds: list[Series], color: str, label: str) -> None:
+    if len(seeds) > 1:
+        for series in seeds:
+            axes.plot(*_points(series), color=color, linewidth=0.7, alpha=0.35)
+    if seeds:
+        x, y = _points(_mean(seeds))
+        axes.plot(
+            x,
+            y,
+            color=color,
+            linewidth=1.8,
+            marker="o" if len(x) <= 50 else "",
+            markersize=3,
+            label=label,
+        )
+
+
+def _few_log_ticks(axes: "Axes", values: list[float]) -> None:
+    """A log scale whose few tick labels fit a small panel; matplotlib would label every digit."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullLocator
+
+    axes.set_yscale("log")
+    span = max(values) / min(values)
+    digits = LogLocator(subs=(1, 3) if span < 100 else (1,), numticks=5)
+    axes.yaxis.set_major_locator(MaxNLocator(3) if span < 10 else digits)
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+
+
+def _mean(seeds: list[Series]) -> Series:
+    shared = set.intersection(*(set(series) for series in seeds))
+    return {step: sum(series[step] for series in seeds) / len(seeds) for step in shared}
+
+
+def _points(series: Series) -> tuple[list[int], list[float]]:
+    steps = sorted(series)
+    return steps, [series[step] for step in steps]

@@ -1,0 +1,176 @@
+"""Replay on the device. Each state is stored once; next states, goals and episode ends come from the layout.
+
+Episodes lie one after another in a ring of slots, an episode of L transitions in L+1 slots. Which slots hold
+which episode is bookkeeping of the host (`Layout`); the device sees it as a small table (`Table`).
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from sfm.agents.types import Batch
+
+__all__ = ["Episodes", "Layout", "Replay", "Table", "add", "empty", "sample"]
+
+GOAL_RATE = 0.02  # of the geometric distance to the goal
+
+
+class Episodes(NamedTuple):
+    """N finished episodes of up to T steps, on the host; rows beyond the length are padding."""
+
+    obs: np.ndarray  # [N, T+1, o]
+    action: np.ndarray  # [N, T, a]
+    reward: np.ndarray  # [N, T]
+    length: np.ndarray  # [N], transitions
+    terminated: np.ndarray  # [N], True where the last state is terminal
+
+    @property
+    def returns(self) -> np.ndarray:
+        """[N]."""
+        return self.reward.sum(1)
+
+
+class Replay(NamedTuple):
+    """Slots of S seeds."""
+
+    obs: Array  # [S, C, o]
+    action: Array  # [S, C, a]
+    reward: Array  # [S, C]
+
+
+class Table(NamedTuple):
+    """Episodes in the ring, oldest first; unused rows have `first` at the end of all counts."""
+
+    start: Array  # [S, E], slot of the first state
+    first: Array  # [S, E], transitions in all earlier rows
+    length: Array  # [S, E]
+    terminated: Array  # [S, E]
+    total: Array  # [S], transitions in all
+
+
+def empty(seeds: int, capacity: int, obs_dim: int, action_dim: int) -> Replay:
+    shapes = ((seeds, capacity, obs_dim), (seeds, capacity, action_dim), (seeds, capacity))
+    return Replay(*(jnp.zeros(shape, jnp.float32) for shape in shapes))
+
+
+class Layout:
+    """Where the episodes of one seed lie. Overwrites the oldest."""
+
+    def __init__(self, capacity: int, rows: int):
+        self.capacity, self.rows, self.head = capacity, rows, 0
+        self.episodes: deque[tuple[int, int, bool]] = deque()  # start, length, terminated
+
+    def place(self, length: int, terminated: bool) -> int:
+        """Make room for an episode; returns its first slot."""
+        need = length + 1
+        if self.head + need > self.capacity:  # an episode never wraps around
+            while self.episodes and self.episodes[0][0] >= self.head:
+                self.episodes.popleft()
+            self.head = 0
+        start, self.head = self.head, self.head + need
+        while self.episodes and (len(self.episodes) >= self.rows or self._overlaps(start)):
+            self.episodes.popleft()
+        self.episodes.append((start, length, terminated))
+        return start
+
+    def _overlaps(self, start: int) -> bool:
+        old, length, _ = self.episodes[0]
+        return old < self.head and old + length + 1 > start
+
+    def table(self) -> dict[str, np.ndarray]:
+        """One seed's rows of `Table`."""
+        start, length = np.zeros(self.rows, np.int32), np.zeros(self.rows, np.int32)
+        terminated = np.zeros(self.rows, bool)
+        for i, row in enumerate(self.episodes):
+            start[i], length[i], terminated[i] = row
+        total = np.int32(length.sum())
+        first = np.cumsum(length, dtype=np.int32) - length
+        first[len(self.episodes) :] = np.iinfo(np.int32).max
+        return {
+            "start": start,
+            "first": first,
+            "length": length,
+            "terminated": terminated,
+            "total": total,
+        }
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What a checkpoint needs."""
+        return {"head": np.int64(self.head), "episodes": np.array(self.episodes, np.int64).reshape(-1, 3)}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        self.head = int(state["head"])
+        self.episodes = deque((int(s), int(n), bool(t)) for s, n, t in state["episodes"])
+
+
+def stack_tables(layouts: list[Layout]) -> Table:
+    tables = [layout.table() for layout in layouts]
+    return Table(**{name: np.stack([t[name] for t in tables]) for name in tables[0]})  # pyright: ignore
+
+
+def rows_of(layouts: list[Layout], episodes: Sequence[Episodes | None]) -> tuple[np.ndarray, ...]:
+    """Place the episodes of each seed (None: it adds nothing); slots [S, R], obs, action and reward rows."""
+    some = next(e for e in episodes if e is not None)
+    n, states = some.obs.shape[:2]
+    slots = np.full((len(layouts), n, states), layouts[0].capacity, np.int32)  # beyond the end: dropped
+    for s, (layout, e) in enumerate(zip(layouts, episodes, strict=True)):
+        for i in range(n if e is not None else 0):
+            length = int(e.length[i])
+            start = layout.place(length, bool(e.terminated[i]))
+            slots[s, i, : length + 1] = start + np.arange(length + 1)
+    everyone = [some if e is None else e for e in episodes]
+    action = np.pad(np.stack([e.action for e in everyone]), ((0, 0), (0, 0), (0, 1), (0, 0)))
+    reward = np.pad(np.stack([e.reward for e in everyone]), ((0, 0), (0, 0), (0, 1)))
+    rows = (slots, np.stack([e.obs for e in everyone]), action, reward)
+    return tuple(r.reshape(len(layouts), n * states, *r.shape[3:]) for r in rows)
+
+
+def add(replay: Replay, slots: Array, obs: Array, action: Array, reward: Array) -> Replay:
+    """Write rows [S, R, ...] to slots [S, R]; jit with `replay` donated."""
+
+    def write(ring: Array, slots: Array, rows: Array) -> Array:
+        return ring.at[slots].set(rows, mode="drop")
+
+    rows = Replay(obs, action, reward)
+    return Replay(*(jax.vmap(write)(ring, slots, new) for ring, new in zip(replay, rows, strict=True)))
+
+
+def sample(replay: Replay, table: Table, key: Array, count: int, goals: bool = False) -> Batch:
+    """`count` transitions of one seed, uniform with replacement over all that are stored."""
+    k_index, k_goal = jax.random.split(key)
+    index = jax.random.randint(k_index, (count,), 0, table.total)
+    row = jnp.searchsorted(table.first, index, side="right") - 1
+    time = index - table.first[row]
+    slot = table.start[row] + time
+    last = time == table.length[row] - 1
+    next_obs = replay.obs[slot + 1]
+    goal = next_obs
+    if goals:
+        ahead = jax.random.geometric(k_goal, GOAL_RATE, (count,))
+        goal = replay.obs[table.start[row] + jnp.minimum(time + ahead, table.length[row])]
+    return Batch(
+        replay.obs[slot],
+        replay.action[slot],
+        next_obs,
+        replay.reward[slot],
+        1.0 - (last & table.terminated[row]).astype(jnp.float32),
+        goal,
+    )
+
+
+def slots_used(layouts: list[Layout]) -> int:
+    """Slots below which everything stored lies, over all seeds."""
+    return max((start + n + 1 for layout in layouts for start, n, _ in layout.episodes), default=0)
+
+
+def to_host(replay: Replay, used: int) -> dict[str, Any]:
+    return {name: np.asarray(ring[:, :used]) for name, ring in replay._asdict().items()}
+
+
+def from_host(replay: Replay, arrays: dict[str, np.ndarray]) -> Replay:
+    return Replay(*(ring.at[:, : arrays[n].shape[1]].set(arrays[n]) for n, ring in replay._asdict().items()))

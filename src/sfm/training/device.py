@@ -1,0 +1,75 @@
+"""The compiled part of training: everything that runs on the device, over S seeds at once."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from sfm.agents.agent import Agent, AgentState
+from sfm.agents.types import ExpertStates, Metrics
+from sfm.training.buffer import Replay, Table, add, sample
+
+__all__ = ["Device"]
+
+
+class Device:
+    """Jitted functions of an agent. The seed axis is there for one seed too, so there is one code path."""
+
+    def __init__(self, agent: Agent, chunk: int, batch: int):
+        self.agent, self.chunk, self.batch = agent, chunk, batch
+        self.add = jax.jit(add, donate_argnums=0)
+        self.score = jax.jit(jax.vmap(agent.objective.score))
+        self.refresh = jax.jit(jax.vmap(agent.objective.refresh, in_axes=(0, 0, 0, None, 0)))
+        self._updates = jax.jit(self._run_chunk, donate_argnums=0)
+        self._compiled: Future[Any] | None = None
+
+    def init(self, keys: Array, demos: ExpertStates | None) -> AgentState:
+        return jax.jit(jax.vmap(self.agent.init, in_axes=(0, None)))(keys, demos)
+
+    def policies(self, state: AgentState) -> list[Any]:
+        """One acting policy per seed, on the host."""
+        stacked = jax.device_get(self.agent.learner.policy(state.learner))
+        seeds = jax.tree.leaves(stacked)[0].shape[0]
+        return [jax.tree.map(lambda x, i=i: x[i], stacked) for i in range(seeds)]
+
+    def compile_ahead(self, *args: Any) -> None:
+        """Start compiling `updates` for arguments like these, in another thread."""
+        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), args)
+        pool = ThreadPoolExecutor(1)
+        self._compiled = pool.submit(lambda: self._updates.lower(*shapes).compile())
+        pool.shutdown(wait=False)
+
+    def updates(
+        self, state: AgentState, replay: Replay, table: Table, demos: Any, active: Array, keys: Array
+    ) -> tuple[AgentState, Metrics]:
+        """`chunk` updates of the seeds that are `active` [S]; the mean of each metric [S]. Donates `state`."""
+        run = self._compiled.result() if self._compiled else self._updates
+        return run(state, replay, table, demos, active, keys)
+
+    def _run_chunk(
+        self, state: AgentState, replay: Replay, table: Table, demos: Any, active: Array, keys: Array
+    ) -> tuple[AgentState, Metrics]:
+        # The replay is closed over by the scan, never carried through it; the step number has no seed axis,
+        # so that the delayed actor stays a branch under vmap.
+        @partial(jax.vmap, in_axes=(0, 0, 0, None, 0))
+        def update(state: AgentState, replay: Replay, table: Table, step: Array, key: Array):
+            objective = self.agent.objective
+            k_batch, k_other, k_update = jax.random.split(jax.random.fold_in(key, step), 3)
+            batch = sample(replay, table, k_batch, self.batch, objective.uses_goals)
+            other = sample(replay, table, k_other, self.batch) if objective.uses_other else batch
+            return self.agent.update(state, batch, other, demos, step, k_update)
+
+        def body(state: AgentState, step: Array):
+            return update(state, replay, table, step, keys)
+
+        after, metrics = jax.lax.scan(body, state, jnp.arange(1, self.chunk + 1))
+        if active.shape[0] > 1:
+
+            def choose(new: Array, old: Array) -> Array:
+                return jnp.where(active.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
+
+            after = jax.tree.map(choose, after, state)
+        return after, jax.tree.map(lambda m: m.mean(0), metrics)
