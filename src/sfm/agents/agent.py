@@ -34,9 +34,7 @@ class Agent(NamedTuple):
     ) -> tuple[AgentState, Metrics]:
         """Update number `step`: features, critic, (delayed) actor, targets."""
         k_objective, k_critic, k_weight, k_actor = jax.random.split(key, 4)
-        objective, cumulant, metrics = self.objective.update(
-            state.objective, batch, demos, step, k_objective
-        )
+        objective, cumulant, metrics = self.objective.update(state.objective, batch, demos, step, k_objective)
         learner, critic_metrics = self.learner.critic_step(
             state.learner, batch, cumulant, self.objective.critic_loss, k_critic
         )
@@ -54,7 +52,9 @@ class Agent(NamedTuple):
             return learner, objective, weight_metrics | actor_metrics
 
         learner, objective, actor_metrics = self._delayed(improve, step, learner, objective)
-        return AgentState(self.learner.sync(learner, step), objective), metrics | critic_metrics | actor_metrics
+        return AgentState(
+            self.learner.sync(learner, step), objective
+        ), metrics | critic_metrics | actor_metrics
 
     def _delayed(self, improve, step: Array, learner: Any, objective: Any) -> tuple[Any, Any, Metrics]:
         """`improve` every `actor_delay` updates; its metrics are scaled so that their mean is over those."""

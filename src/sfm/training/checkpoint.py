@@ -11,7 +11,7 @@ import numpy as np
 from sfm import storage
 from sfm.errors import SfmError
 
-__all__ = ["FORMAT_VERSION", "Checkpoints", "flatten", "unflatten"]
+__all__ = ["FORMAT_VERSION", "Checkpoints", "flatten", "flatten_names", "unflatten"]
 
 FORMAT_VERSION = 1  # raise it whenever an older checkpoint can no longer be resumed
 
@@ -99,6 +99,12 @@ def unflatten(like: T, arrays: Arrays) -> T:
     return jax.tree_util.tree_unflatten(
         treedef, [_restore(name, leaf, arrays[name]) for name, leaf in zip(names, leaves, strict=True)]
     )
+
+
+def flatten_names(tree: Any) -> tuple[list[str], Any]:
+    """The names that `flatten` gives the leaves, and the structure to put leaves back into."""
+    names, _, treedef = _named_leaves(tree)
+    return names, treedef
 
 
 def _restore(name: str, like: Any, array: np.ndarray) -> Any:

@@ -45,7 +45,7 @@ class Device:
     def updates(
         self, state: AgentState, replay: Replay, table: Table, demos: Any, active: Array, keys: Array
     ) -> tuple[AgentState, Metrics]:
-        """`chunk` updates of the seeds that are `active` [S]; the mean of each metric [S]. Donates `state`."""
+        """`chunk` updates of the `active` [S] seeds, and the mean of each metric [S]. Donates `state`."""
         run = self._compiled.result() if self._compiled else self._updates
         return run(state, replay, table, demos, active, keys)
 

@@ -135,9 +135,7 @@ class Training:
             if p.steps <= self.schedule.random_steps:
                 continue
             steps = int(e.length.sum())
-            p.assessment, verdict = assess(
-                p.assessment, scores[i].tolist(), steps, p.steps, self.schedule
-            )
+            p.assessment, verdict = assess(p.assessment, scores[i].tolist(), steps, p.steps, self.schedule)
             rows[i]["score"] = float(scores[i].mean())
             rows[i]["kept"] = int(verdict.keep)
             if verdict.keep:

@@ -8,7 +8,7 @@ import numpy as np
 from sfm.envs import Env
 from sfm.training.buffer import Episodes
 
-__all__ = ["TRAIN", "EVALUATE", "REFRESH", "VIDEO", "reset_seed", "rollout"]
+__all__ = ["EVALUATE", "REFRESH", "TRAIN", "VIDEO", "reset_seed", "rollout"]
 
 TRAIN, EVALUATE, REFRESH, VIDEO = range(4)  # streams of reset seeds
 

@@ -13,7 +13,7 @@ from jax import Array
 
 from sfm.agents.types import Batch, Metrics, Weigh
 
-__all__ = ["Critics", "CriticLoss", "Learner", "Penalty", "actor_loss", "smoothing_noise", "td_loss"]
+__all__ = ["CriticLoss", "Critics", "Learner", "Penalty", "actor_loss", "smoothing_noise", "td_loss"]
 
 L = TypeVar("L")
 

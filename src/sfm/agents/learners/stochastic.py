@@ -63,7 +63,9 @@ class Stochastic:
 
         def objective(net: Critic):
             psi = lambda obs, action: all_twins(net, obs, action)  # noqa: E731
-            return loss(Critics(psi, lambda obs: self.sample(s.actor.net, obs, k_pi), bootstrap), batch, cumulant)
+            return loss(
+                Critics(psi, lambda obs: self.sample(s.actor.net, obs, k_pi), bootstrap), batch, cumulant
+            )
 
         critic, value, y = s.critic.step(objective)
         return s._replace(critic=critic), {"critic_loss": value, "target_abs": jnp.abs(y).mean()}

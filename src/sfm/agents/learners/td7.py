@@ -105,7 +105,9 @@ class TD7:
             zs = s.target_encoder.state(batch.next_obs)
             action = s.target_actor(batch.next_obs, zs)
             action = action + smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
-            psi = over_twins(_psi(s.target_critic, s.target_encoder, batch.next_obs, action.clip(-1, 1)), twins)
+            psi = over_twins(
+                _psi(s.target_critic, s.target_encoder, batch.next_obs, action.clip(-1, 1)), twins
+            )
             psi = jnp.clip(psi, s.clip.low, s.clip.high) if c.clip_targets else psi
             return self.spec.gamma * batch.mask[:, None] * psi
 

@@ -40,7 +40,9 @@ class Adversarial:
     def learn(self, f: Trained[Trunk], batch: Batch) -> tuple[Trained[Trunk], Array, Metrics]:
         return f, f.net(batch.obs), {}
 
-    def fit(self, f: Trained[Trunk], agent: Array, expert: Array, key: Array) -> tuple[Trained[Trunk], Metrics]:
+    def fit(
+        self, f: Trained[Trunk], agent: Array, expert: Array, key: Array
+    ) -> tuple[Trained[Trunk], Metrics]:
         """One step up the squared gap between mean features, with a gradient penalty along it."""
         c = self.config
 

@@ -38,14 +38,12 @@ class Objective(Protocol[O]):
     def weigh(
         self, o: O, value: ValueFn, batch: Batch, other: Batch, demos: ExpertStates, turn: Array, key: Array
     ) -> Weigh:
-        """What turns psi on the actor's minibatch into (weight [d], (state, metrics)); `turn` counts actor steps."""
+        """psi on the actor's minibatch -> (weight [d], (state, metrics)); `turn` counts actor steps."""
         ...
 
     def penalty(self, o: O, batch: Batch, demos: ExpertStates, key: Array) -> Penalty | None: ...
 
-    def refresh(
-        self, o: O, obs: Array, length: Array, demos: ExpertStates, key: Array
-    ) -> tuple[O, Metrics]:
+    def refresh(self, o: O, obs: Array, length: Array, demos: ExpertStates, key: Array) -> tuple[O, Metrics]:
         """Learn from fresh episodes obs [K, T+1, o] with `length` [K] transitions."""
         ...
 

@@ -77,16 +77,16 @@ class Task(NamedTuple):
 
 
 PREDICTIONS = {
-    "fdm": Task(lambda p, b: [b.action], lambda c, s: s.action_dim, lambda b: b.next_obs, lambda s: s.obs_dim),
-    "idm": Task(
-        lambda p, b: [p(b.next_obs)], lambda c, s: c.dim, lambda b: b.action, lambda s: s.action_dim
+    "fdm": Task(
+        lambda p, b: [b.action], lambda c, s: s.action_dim, lambda b: b.next_obs, lambda s: s.obs_dim
     ),
+    "idm": Task(lambda p, b: [p(b.next_obs)], lambda c, s: c.dim, lambda b: b.action, lambda s: s.action_dim),
     "ae": Task(lambda p, b: [], lambda c, s: 0, lambda b: b.obs, lambda s: s.obs_dim),
 }
 
 
 class Predictive:
-    """FDM predicts s' from phi(s) and a; IDM predicts a from phi(s) and phi(s'); AE predicts s from phi(s)."""
+    """FDM predicts s' from phi(s) and a; IDM a from phi(s) and phi(s'); AE s from phi(s)."""
 
     def __init__(self, config: FeatureConfig, spec: Spec):
         self.config, self.spec, self.task = config, spec, PREDICTIONS[config.method]

@@ -1,0 +1,186 @@
+"""The library: everything the command line does, as functions."""
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sfm.config import Config
+from sfm.demos import Demos, bundled
+from sfm.demos import load as load_demos
+from sfm.envs import Env
+from sfm.errors import SfmError, unknown
+from sfm.policy import Policy, load_policy
+from sfm.presets import DEFAULT, preset
+from sfm.run import Reporter, Run, Silent, create, reopen
+
+__all__ = [
+    "Result",
+    "default_folder",
+    "expert_return",
+    "find_demos",
+    "finish",
+    "overridden",
+    "resume",
+    "train",
+]
+
+
+class Result(NamedTuple):
+    """What training leaves."""
+
+    folder: Path
+    policy: Policy  # the checkpoint policy of the first seed
+    rows: list[dict[str, Any]]  # the log
+    finished: bool  # False: stopped early; `resume(folder)` goes on
+
+    @property
+    def returns(self) -> dict[int, float]:
+        """The last evaluation of each seed's checkpoint policy."""
+        return {row["seed"]: row["eval/checkpoint"] for row in self.rows if "eval/checkpoint" in row}
+
+
+def train(
+    env: str | Callable[[], Env],
+    demos: str | Path | Demos | np.ndarray | list[np.ndarray] | None = None,
+    preset: str = DEFAULT,
+    *,
+    folder: str | Path | None = None,
+    reporter: Reporter | None = None,
+    tensorboard: bool = False,
+    wandb: bool = False,
+    **overrides: Any,
+) -> Result:
+    """Train a policy that behaves like the demonstrations.
+
+    env: a task name, a Gymnasium id, or a function that makes an `sfm.envs.Env`.
+    demos: a path, `Demos`, one array of states [T+1, o] or a list of them; None: the bundled ones.
+    overrides: fields of `Config` by their dotted path with `__` for the dot, or by their bare name where
+    only one place has it: `steps=20_000`, `learner__lr_actor=1e-3`.
+    """
+    config = overridden(_preset(preset), overrides)
+    name = env if isinstance(env, str) else getattr(env, "__name__", "custom")
+    config = dataclasses.replace(config, task=name)
+    found, provenance = find_demos(demos, config)
+    run = create(
+        Path(folder) if folder else default_folder(config),
+        config,
+        found,
+        None if isinstance(env, str) else env,
+        provenance,
+    )
+    return _train(run, reporter or Silent(), tensorboard, wandb)
+
+
+def resume(
+    folder: str | Path, *, env: Callable[[], Env] | None = None, reporter: Reporter | None = None
+) -> Result:
+    """Go on with a run that was stopped or killed."""
+    return _train(reopen(Path(folder), env), reporter or Silent(), False, False)
+
+
+def _train(run: Run, reporter: Reporter, tensorboard: bool, wandb: bool) -> Result:
+    finished = run.train(reporter, tensorboard=tensorboard, wandb=wandb)
+    return Result(run.folder, load_policy(run.folder), run.rows, finished)
+
+
+def _preset(name: str) -> Config:
+    return preset(name)
+
+
+def find_demos(demos: Any, config: Config) -> tuple[Demos | None, dict[str, Any]]:
+    """Demonstrations in whatever form they were given, and where they come from."""
+    if demos is None:
+        if config.objective.kind == "reward":
+            return None, {}
+        found = bundled.bundled(config.task)
+        return found, bundled.provenance(config.task) if found else {}
+    if isinstance(demos, Demos):
+        return demos, {}
+    if isinstance(demos, (str, Path)):
+        return load_demos(demos), {"source": str(demos)}
+    arrays = demos if isinstance(demos, list) else [demos]
+    return Demos.from_list(arrays), {}
+
+
+def default_folder(config: Config) -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    return Path("runs") / f"{config.task.replace('/', '-')}_{config.preset}_seed{config.seed}_{stamp}"
+
+
+def overridden(config: Config, overrides: dict[str, Any]) -> Config:
+    """`config` with fields replaced; see `train` for how they are named."""
+    places = _paths(config)
+    for name, value in overrides.items():
+        path = tuple(name.split("__"))
+        hits = [p for p in places if p[-len(path) :] == path]
+        exact = [p for p in hits if p == path]
+        if not hits:
+            raise unknown("option", name, {p[-1] for p in places} | {"__".join(p) for p in places})
+        if len(exact or hits) > 1:
+            options = " or ".join("__".join(p) for p in hits)
+            raise SfmError(f"option '{name}' is ambiguous: say {options}")
+        config = _replaced(config, (exact or hits)[0], value)
+    return config
+
+
+def _paths(config: Any) -> list[tuple[str, ...]]:
+    paths: list[tuple[str, ...]] = []
+    for f in dataclasses.fields(config):
+        value = getattr(config, f.name)
+        inner = [(f.name, *p) for p in _paths(value)] if dataclasses.is_dataclass(value) else []
+        paths += [(f.name,), *inner]
+    return paths
+
+
+def _replaced(config: Any, path: tuple[str, ...], value: Any) -> Any:
+    head, *rest = path
+    return dataclasses.replace(
+        config, **{head: _replaced(getattr(config, head), tuple(rest), value) if rest else value}
+    )
+
+
+def expert_return(folder: Path) -> float | None:
+    """The demonstrations' mean return, where their provenance tells it."""
+    path = Path(folder) / "demos.npz"
+    if not path.exists():
+        return None
+    with np.load(path, allow_pickle=False) as data:
+        text = str(data["provenance"]) if "provenance" in data.files else "{}"
+    returns = json.loads(text).get("returns")
+    return float(np.mean(returns)) if returns else None
+
+
+def finish(
+    run: Path, *, episodes: int, video: bool, seed: int | None = None, note: Callable[[str], None]
+) -> np.ndarray:
+    """Evaluate a run's checkpoint policy, draw its curve and record a video. Returns [episodes]."""
+    from sfm.evaluation import curve
+    from sfm.evaluation import video as film
+    from sfm.evaluation.evaluate import evaluate
+    from sfm.training.logs import read_rows
+    from sfm.training.rollout import VIDEO, reset_seed
+
+    opened = reopen(run)
+    policy = load_policy(run, seed=seed)
+    env = opened.make_env()
+    returns = evaluate(env, policy, episodes, opened.config.seed)
+    rows = read_rows(Path(run) / "metrics.jsonl")
+    title = f"{opened.config.task}, {opened.config.preset}"
+    try:
+        curve.plot(rows, Path(run) / "curve.png", title=title, expert=expert_return(run))
+        note(f"curve  {Path(run) / 'curve.png'}")
+    except SfmError as error:
+        note(str(error))
+    if video:
+        try:
+            for path in film.record(env, policy, Path(run), seed=reset_seed(opened.config.seed, VIDEO, 0)):
+                note(f"video  {path}")
+        except SfmError as error:
+            note(f"no video: {error}")
+    env.close()
+    return returns

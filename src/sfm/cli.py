@@ -1,0 +1,237 @@
+"""The command `sfm`. Parses, calls the library, prints. Heavy imports wait until a command runs."""
+
+import dataclasses
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfm.config import LearnerConfig, ObjectiveConfig, ScheduleConfig
+from sfm.errors import SfmError, unknown
+from sfm.presets import DEFAULT, PRESETS, preset
+
+__all__ = ["main"]
+
+TASK = "walker_stand"  # of the bundled demonstration
+
+HELP = f"""\
+usage: sfm COMMAND [OPTIONS]      (sfm COMMAND --help tells more)
+
+Imitation from states alone, by Successor Feature Matching.
+
+  train [TASK]      learn to behave like demonstrations; default task {TASK}
+  resume RUN        go on with a run that was stopped or killed
+  eval RUN          evaluate a trained policy, draw its curve, record a video
+  demos COMMAND     list, inspect, convert and examine demonstrations
+  presets           the named configurations
+  tasks             the bundled tasks
+
+  --debug           show the traceback of an error
+  --version
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit status: 0 done, 1 an error that one line explains, 2 bad usage, 130 interrupted."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in args
+    args = [a for a in args if a != "--debug"]
+    if not args or args[0] in ("-h", "--help", "help"):
+        print(HELP)
+        return 0
+    if args[0] == "--version":
+        from importlib.metadata import version
+
+        print(version("successor-feature-matching"))
+        return 0
+    try:
+        command = COMMANDS.get(args[0])
+        if command is None:
+            raise unknown("command", args[0], COMMANDS)
+        return command(args[1:])
+    except SfmError as error:
+        if debug:
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _parse(kind: Any, prog: str, args: Sequence[str], **options: Any) -> Any:
+    import tyro
+
+    return tyro.cli(kind, prog=f"sfm {prog}", args=list(args), **options)
+
+
+# train
+
+
+def _train(args: Sequence[str]) -> int:
+    import tyro
+
+    name = _value_of("--preset", args) or DEFAULT
+    base = preset(name)
+
+    @dataclass(frozen=True)
+    class Train:
+        """Learn to behave like demonstrations, from their states alone.
+
+        Writes a run folder with the log, resumable checkpoints, policies, a curve and a video.
+        """
+
+        task: tyro.conf.Positional[str] = TASK
+        """A bundled task (see `sfm tasks`), a dm_control task, or a Gymnasium id."""
+        demos: Path | None = None
+        """Demonstrations; default: the ones bundled for the task."""
+        preset: str = name
+        """A named configuration (see `sfm presets`); every option below starts from it."""
+        run: Path | None = None
+        """The run folder; default: a new one under runs/."""
+        seed: int = 0
+        seeds: int = 1
+        """Train this many seeds at once, from --seed upwards."""
+        steps: int | None = None
+        """Short for --schedule.steps."""
+        video: bool = True
+        """Record a video at the end."""
+        tensorboard: bool = False
+        wandb: bool = False
+        gamma: float = base.gamma
+        learner: LearnerConfig = base.learner
+        objective: ObjectiveConfig = base.objective
+        schedule: ScheduleConfig = base.schedule
+
+    given = _parse(Train, "train", args, config=(tyro.conf.AvoidSubcommands,))
+    schedule = given.schedule
+    if given.steps is not None:
+        schedule = dataclasses.replace(schedule, steps=given.steps)
+    config = dataclasses.replace(
+        base,
+        task=given.task,
+        gamma=given.gamma,
+        learner=given.learner,
+        objective=given.objective,
+        schedule=schedule,
+        seed=given.seed,
+        seeds=given.seeds,
+    )
+    from sfm import api
+    from sfm.run import create
+
+    demos, provenance = api.find_demos(given.demos, config)
+    folder = given.run or api.default_folder(config)
+    run = create(folder, config, demos, provenance=provenance)
+    return _run(run, given.video, given.tensorboard, given.wandb)
+
+
+def _resume(args: Sequence[str]) -> int:
+    from tyro.conf import Positional
+
+    @dataclass(frozen=True)
+    class Resume:
+        """Go on with a run that was stopped or killed, as if it had not been."""
+
+        run: Positional[Path]
+        """The run folder."""
+        video: bool = True
+        tensorboard: bool = False
+        wandb: bool = False
+
+    given = _parse(Resume, "resume", args)
+    from sfm.run import reopen
+
+    return _run(reopen(given.run), given.video, given.tensorboard, given.wandb)
+
+
+def _run(run: Any, video: bool, tensorboard: bool, wandb: bool) -> int:
+    from sfm.progress import Progress
+
+    with Progress(run.config, run.folder) as progress:
+        finished = run.train(progress, tensorboard=tensorboard, wandb=wandb)
+    if not finished:
+        print(f"stopped and saved; go on with: sfm resume {run.folder}")
+        return 130
+    return _report(run.folder, run.config.schedule.eval_episodes, video, None)
+
+
+def _eval(args: Sequence[str]) -> int:
+    from tyro.conf import Positional
+
+    @dataclass(frozen=True)
+    class Eval:
+        """Evaluate the checkpoint policy of a run, draw its learning curve, record an mp4 and a gif."""
+
+        run: Positional[Path]
+        """The run folder."""
+        episodes: int = 10
+        seed: int | None = None
+        """Which seed's policy, in a run of several; default: the first."""
+        video: bool = True
+
+    given = _parse(Eval, "eval", args)
+    if given.episodes < 1:
+        raise SfmError("--episodes must be at least 1")
+    return _report(given.run, given.episodes, given.video, given.seed)
+
+
+def _report(folder: Path, episodes: int, video: bool, seed: int | None) -> int:
+    from sfm import api
+
+    returns = api.finish(folder, episodes=episodes, video=video, seed=seed, note=print)
+    expert = api.expert_return(folder)
+    close = f", {returns.mean() / expert:.0%} of the expert's {expert:.1f}" if expert else ""
+    print(f"return {returns.mean():.1f} +- {returns.std():.1f} over {episodes} episodes{close}")
+    return 0
+
+
+# small ones
+
+
+def _demos(args: Sequence[str]) -> int:
+    from sfm.demos import command
+
+    return command.main(args)
+
+
+def _presets(args: Sequence[str]) -> int:
+    for name, config in PRESETS.items():
+        s = config.schedule
+        print(
+            f"{name:20} gamma {config.gamma}, batch {s.batch}, {s.steps:,} steps, "
+            f"{s.updates_per_step:g} updates per step{'  (default)' if name == DEFAULT else ''}"
+        )
+    return 0
+
+
+def _tasks(args: Sequence[str]) -> int:
+    from sfm.envs import TASKS
+
+    print("\n".join(TASKS))
+    return 0
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "train": _train,
+    "resume": _resume,
+    "eval": _eval,
+    "demos": _demos,
+    "presets": _presets,
+    "tasks": _tasks,
+}
+
+
+def _value_of(option: str, args: Sequence[str]) -> str | None:
+    """The value of an option, before the parser that depends on it exists."""
+    for i, arg in enumerate(args):
+        if arg == option and i + 1 < len(args):
+            return args[i + 1]
+        if arg.startswith(f"{option}="):
+            return arg.removeprefix(f"{option}=")
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

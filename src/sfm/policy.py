@@ -1,0 +1,99 @@
+"""A trained policy as a file and as an object with Stable-Baselines3's `predict`. Acts in NumPy."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfm import storage
+from sfm.config import Config, from_dict, to_dict
+from sfm.errors import SfmError
+
+__all__ = ["Policy", "load_policy", "policy_path", "save_policy"]
+
+
+class Policy:
+    """obs -> action in [-1, 1]. `meta` tells where it comes from (task, seed, steps, returns)."""
+
+    def __init__(self, module: Any, meta: dict[str, Any]):
+        self.module, self.meta = module, meta
+        self.obs_dim, self.action_dim = int(meta["obs_dim"]), int(meta["action_dim"])
+
+    def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
+        """obs [..., o] float32 -> action [..., a]; noise [..., a] is standard normal, for exploration."""
+        return self.module(obs, noise)
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> tuple[np.ndarray, Any]:
+        """(action, state) for one observation [o] or a batch [B, o].
+
+        `deterministic=False` adds the exploration noise of training, drawn from `rng`.
+        """
+        obs = np.asarray(observation, np.float32)
+        if obs.shape[-1:] != (self.obs_dim,) or obs.ndim > 2:
+            raise SfmError(
+                f"observation has shape {list(obs.shape)}, expected [{self.obs_dim}] or [B, {self.obs_dim}]"
+            )
+        noise = None
+        if not deterministic:
+            rng = rng or np.random.default_rng()
+            noise = rng.standard_normal((*obs.shape[:-1], self.action_dim), np.float32)
+        return self.module(obs, noise), state
+
+
+def policy_path(folder: Path, which: str, seed: int) -> Path:
+    """`which`: checkpoint (the assessed best) or current (the latest)."""
+    return Path(folder) / "policies" / f"{which}_seed{seed}.safetensors"
+
+
+def save_policy(path: Path, module: Any, config: Config, **meta: Any) -> None:
+    from sfm.training.checkpoint import flatten
+
+    storage.write_arrays(path, flatten(module), {"config": to_dict(config), **meta})
+
+
+def load_policy(path: str | Path, *, which: str = "checkpoint", seed: int | None = None) -> Policy:
+    """The policy of a run folder or of one policy file.
+
+    For a folder: `which` is "checkpoint" or "current", `seed` defaults to the run's first.
+    """
+    path = Path(path)
+    if path.is_dir():
+        path = _in_folder(path, which, seed)
+    arrays, meta = storage.read_arrays(path)
+    if "config" not in meta or "obs_dim" not in meta:
+        raise SfmError(f"{path} is not a policy; give a run folder or a file from its 'policies' folder")
+    return Policy(_rebuild(arrays, meta), meta)
+
+
+def _in_folder(folder: Path, which: str, seed: int | None) -> Path:
+    if which not in ("checkpoint", "current"):
+        raise SfmError(f"which must be 'checkpoint' or 'current', not '{which}'")
+    if seed is not None:
+        return policy_path(folder, which, seed)
+    found = sorted(folder.glob(f"policies/{which}_seed*.safetensors"), key=lambda p: (len(p.name), p.name))
+    if not found:
+        raise SfmError(f"{folder} holds no policy yet: is it a run folder, and has it saved once?")
+    return found[0]
+
+
+def _rebuild(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Any:
+    """The module, with NumPy arrays: it never touches a device."""
+    import jax
+
+    from sfm.agents.agent import make_agent
+    from sfm.training.checkpoint import flatten_names
+
+    config = from_dict(Config, meta["config"])
+    agent = make_agent(config, meta["obs_dim"], meta["action_dim"])
+    shapes = jax.eval_shape(lambda: agent.learner.policy(agent.learner.init(jax.random.key(0), 1)))
+    names, treedef = flatten_names(shapes)
+    if set(names) != set(arrays):
+        raise SfmError("the policy file does not fit its configuration: was it written by another version?")
+    return jax.tree.unflatten(treedef, [arrays[name] for name in names])

@@ -1,0 +1,175 @@
+"""A run on disk: its folder, its log, its checkpoints, and what it leaves at the end.
+
+RUN/config.json              what was asked for
+RUN/demos.npz                the demonstrations it imitates
+RUN/metrics.jsonl            a row per seed and round
+RUN/checkpoints/             the two newest resumable states
+RUN/policies/                checkpoint_seed0.safetensors, current_seed0.safetensors
+RUN/curve.png, video.mp4, video.gif
+"""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from sfm import storage
+from sfm.config import Config, from_dict, to_dict
+from sfm.demos import Demos, npz
+from sfm.demos.types import check
+from sfm.envs import Env, make
+from sfm.errors import SfmError
+from sfm.policy import policy_path, save_policy
+from sfm.training.checkpoint import Checkpoints
+from sfm.training.logs import Logs, open_logs, read_rows
+
+__all__ = ["Reporter", "Run", "Silent", "create", "reopen"]
+
+
+class Reporter(Protocol):
+    """Who is told how it goes."""
+
+    def note(self, message: str) -> None: ...
+    def round(self, rows: list[dict[str, Any]], config: Config) -> None: ...
+
+
+class Silent:
+    def note(self, message: str) -> None:
+        pass
+
+    def round(self, rows: list[dict[str, Any]], config: Config) -> None:
+        pass
+
+
+class Run:
+    def __init__(
+        self, folder: Path, config: Config, demos: Demos | None, env: Callable[[], Env] | None = None
+    ):
+        self.folder, self.config, self.demos = Path(folder), config, demos
+        self.make_env = env or (lambda: make(config.task))
+        self.checkpoints = Checkpoints(self.folder / "checkpoints")
+        self.rows: list[dict[str, Any]] = []
+
+    def train(self, reporter: Reporter, *, tensorboard: bool = False, wandb: bool = False) -> bool:
+        """Train from the newest checkpoint or the start; False if it was asked to stop before the end."""
+        _keep_compiled_code()
+        from sfm.training.loop import Training  # imports JAX
+
+        training = Training(self.config, self.make_env, self.demos)
+        logs = open_logs(self.folder, tensorboard, wandb, to_dict(self.config))
+        if self.checkpoints.steps():
+            self._restore(training, logs, reporter)
+        saved = time.monotonic()
+        with _stop_signals() as asked_to_stop, contextlib.closing(logs):
+            for rows in training.rounds():
+                for row in rows:
+                    logs.write(row)
+                reporter.round(rows, self.config)
+                last = training.done or asked_to_stop()
+                if last or time.monotonic() - saved >= self.config.schedule.save_seconds:
+                    self._save(training)
+                    saved = time.monotonic()
+                if asked_to_stop() and not training.done:
+                    return False
+        self.rows = read_rows(self.folder / "metrics.jsonl")
+        return True
+
+    def _save(self, training: Any) -> None:
+        step = max(p.steps for p in training.progress)
+        self.checkpoints.save(step, training.arrays(), training.meta())
+        env = training.envs[0]
+        for i, seed in enumerate(training.seeds):
+            for which, modules in (("checkpoint", training.checkpoint), ("current", training.current)):
+                save_policy(
+                    policy_path(self.folder, which, seed),
+                    modules[i],
+                    self.config,
+                    task=self.config.task,
+                    seed=seed,
+                    steps=training.progress[i].steps,
+                    updates=training.progress[i].updates,
+                    obs_dim=env.obs_dim,
+                    action_dim=env.action_dim,
+                )
+
+    def _restore(self, training: Any, logs: Logs, reporter: Reporter) -> None:
+        step, arrays, meta, warnings = self.checkpoints.load()
+        for warning in warnings:
+            reporter.note(warning)
+        training.restore(arrays, meta)
+        done = {seed: p.steps for seed, p in zip(training.seeds, training.progress, strict=True)}
+        logs.truncate(lambda row: row["step"] <= done.get(row["seed"], 0))
+        reporter.note(f"resumed {self.folder} at step {step:,}")
+
+
+def create(
+    folder: Path,
+    config: Config,
+    demos: Demos | None,
+    env: Callable[[], Env] | None = None,
+    provenance: dict[str, Any] | None = None,
+) -> Run:
+    """Make the run folder, after checking that what was asked for fits together."""
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SfmError(
+            f"{folder} already exists: continue it with 'sfm resume {folder}', or choose another --run"
+        )
+    probe = env() if env else make(config.task)
+    if demos is None and config.objective.kind != "reward":
+        raise SfmError(f"no demonstrations for '{config.task}': give some with --demos PATH")
+    if demos is not None:
+        check(demos, probe.obs_dim)
+    probe.close()
+    if demos is not None:
+        npz.save(folder / "demos.npz", demos, provenance=storage.to_json(provenance or {}))
+    storage.write_json(folder / "config.json", to_dict(config))
+    return Run(folder, config, demos, env)
+
+
+def reopen(folder: Path, env: Callable[[], Env] | None = None) -> Run:
+    """A run made earlier."""
+    folder = Path(folder)
+    if not (folder / "config.json").is_file():
+        raise SfmError(f"{folder} is not a run folder: it has no config.json")
+    config = from_dict(Config, storage.read_json(folder / "config.json"))
+    path = folder / "demos.npz"
+    return Run(folder, config, npz.load(path) if path.exists() else None, env)
+
+
+def _keep_compiled_code() -> None:
+    """JAX's persistent compilation cache: the second start is fast."""
+    import jax
+
+    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sfm" / "jax"
+    folder = Path(os.environ.get("SFM_CACHE", default))
+    with contextlib.suppress(OSError):  # without a cache it is only slower
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            jax.config.update("jax_compilation_cache_dir", str(folder))
+            jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+            jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+@contextlib.contextmanager
+def _stop_signals() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C and SIGTERM end the run after the current round, saved; a second Ctrl-C ends it at once."""
+    asked: list[int] = []
+
+    def ask(number: int, frame: Any) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    try:
+        before = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not in the main thread: leave signals alone
+        before = {}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for s, handler in before.items():
+            signal.signal(s, handler)
