@@ -96,7 +96,7 @@ BAD_STATE[[2, 3], [1, 0]] = np.nan
         (
             [states(3, 3), states(3, 4)],
             None,
-            "demonstration 1 has states of 4 dimensions, but demonstration 0 has 3",
+            "demonstration 1 has states of 4 dimensions, but the first has 3",
         ),
         ([np.zeros(5)], None, "have shape [5], expected [time, dimension]"),
         ([[[1, 2], [3]]], None, "do not form a matrix"),
@@ -182,10 +182,10 @@ GOOD = saved(obs=states(4), action=actions(4))
     [
         (b"", "is not a NumPy file"),
         (b"hello, world", "is not a NumPy file"),
-        (b"\x80\x04N.", "is not a NumPy file"),
+        (b"\x80\x04N.", "expected a pair of NumPy arrays (states, actions), found nonetype"),
         (GOOD[:-1], "damaged or cut off"),
         (GOOD[:100], "damaged or cut off"),
-        (zip_of("obs.npy"), "'obs' has shape []"),
+        (zip_of("obs.npy"), "damaged or cut off"),
         (zip_of("readme.txt"), "has no array 'obs', only: readme.txt"),
         (saved(states=states(4), act=1), "has no array 'obs', only: states, act"),
         (saved(obs=np.array([None, "x"])), "holds Python objects"),
@@ -215,7 +215,7 @@ def test_bad_files_are_refused(tmp_path, data, message):
 def test_missing_paths(tmp_path):
     with pytest.raises(SfmError, match="does not exist"):
         load(tmp_path / "none.npz")
-    with pytest.raises(SfmError, match=r"there is no \.npz file"):
+    with pytest.raises(SfmError, match="there is no .npz, .npy"):
         load(tmp_path)
     with pytest.raises(SfmError, match="'x' is neither"):
         save(tmp_path / "a.npz", Demos.from_list([states(2)]), x={})

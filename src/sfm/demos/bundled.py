@@ -1,9 +1,38 @@
-"""The demonstrations that come with the package."""
+"""The demonstrations that come with the package: one .npz per task."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfm.demos import npz
+from sfm.demos.stack import Stack
+from sfm.demos.types import Demos
+from sfm.errors import unknown
+
+__all__ = ["bundled", "names", "provenance"]
+
+DATA = Path(__file__).parent / "data"
 
 
-def bundled(task):
-    return None
+def names() -> list[str]:
+    """The tasks with bundled demonstrations."""
+    return sorted(file.stem for file in DATA.glob("*.npz"))
 
 
-def provenance(task):
-    return {}
+def bundled(task: str) -> Demos | None:
+    """The demonstrations of a task, or None if none are bundled."""
+    if task not in names():
+        return None
+    stack = Stack(task)
+    npz.read(DATA / f"{task}.npz", stack)
+    return stack.demos()
+
+
+def provenance(task: str) -> dict[str, Any]:
+    """How the demonstrations of a task were made: seed, training steps, returns, choice, versions."""
+    if task not in names():
+        raise unknown("bundled demonstrations", task, names())
+    with np.load(DATA / f"{task}.npz", allow_pickle=False) as file:
+        return json.loads(str(file["provenance"]))

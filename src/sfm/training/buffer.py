@@ -82,7 +82,7 @@ class Layout:
         old, length, _ = self.episodes[0]
         return old < self.head and old + length + 1 > start
 
-    def table(self) -> dict[str, np.ndarray]:
+    def table(self) -> dict[str, Any]:
         """One seed's rows of `Table`."""
         start, length = np.zeros(self.rows, np.int32), np.zeros(self.rows, np.int32)
         terminated = np.zeros(self.rows, bool)
@@ -99,7 +99,7 @@ class Layout:
             "total": total,
         }
 
-    def state(self) -> dict[str, np.ndarray]:
+    def state(self) -> dict[str, Any]:
         """What a checkpoint needs."""
         return {"head": np.int64(self.head), "episodes": np.array(self.episodes, np.int64).reshape(-1, 3)}
 
@@ -119,7 +119,9 @@ def rows_of(layouts: list[Layout], episodes: Sequence[Episodes | None]) -> tuple
     n, states = some.obs.shape[:2]
     slots = np.full((len(layouts), n, states), layouts[0].capacity, np.int32)  # beyond the end: dropped
     for s, (layout, e) in enumerate(zip(layouts, episodes, strict=True)):
-        for i in range(n if e is not None else 0):
+        if e is None:
+            continue
+        for i in range(n):
             length = int(e.length[i])
             start = layout.place(length, bool(e.terminated[i]))
             slots[s, i, : length + 1] = start + np.arange(length + 1)

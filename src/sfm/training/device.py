@@ -42,6 +42,11 @@ class Device:
         self._compiled = pool.submit(lambda: self._updates.lower(*shapes).compile())
         pool.shutdown(wait=False)
 
+    def ready(self) -> None:
+        """Wait until `updates` is compiled."""
+        if self._compiled:
+            self._compiled.result()
+
     def updates(
         self, state: AgentState, replay: Replay, table: Table, demos: Any, active: Array, keys: Array
     ) -> tuple[AgentState, Metrics]:

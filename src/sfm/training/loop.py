@@ -186,6 +186,8 @@ class Training:
         chunk = self.schedule.chunk
         if not any(p.owed >= chunk for p in self.progress):
             return
+        self.device.ready()
+        begin = time.perf_counter()
         table = jax.device_put(buffer.stack_tables(self.layouts))
         history: list[tuple[np.ndarray, Any]] = []
         while any(p.owed >= chunk for p in self.progress):
@@ -196,11 +198,12 @@ class Training:
                 p.owed -= chunk
                 p.updates += chunk
         self.current = self.device.policies(self.state)  # waits for the device
+        seconds = round(time.perf_counter() - begin, 4)
         for i, row in rows.items():
             mine = [{k: float(v[i]) for k, v in m.items()} for active, m in history if active[i]]
             if mine:
                 row |= {k: float(np.mean([m[k] for m in mine])) for k in mine[0]}
-                row["updates"] = self.progress[i].updates
+                row |= {"updates": self.progress[i].updates, "burst_seconds": seconds}
                 bad = [k for k in mine[0] if not all(np.isfinite(m[k]) for m in mine)]
                 if bad:
                     raise Diverged(

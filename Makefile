@@ -1,0 +1,39 @@
+# Two commands do everything on a machine with Python 3.11+ and git:
+#   make train    install, then imitate the bundled demonstration
+#   make test     install, then run the tests
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: train test check bench clean
+
+train: .venv/installed
+	$(BIN)/sfm train $(ARGS)
+
+test: .venv/installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+	$(BIN)/pytest $(ARGS)
+
+check: .venv/installed-dev
+	$(BIN)/pyright
+
+bench: .venv/installed-dev
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/memory.py
+
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "sfm needs Python 3.11 or newer: make PYTHON=python3.11 ..." >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/installed: pyproject.toml constraints.txt | .venv/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	@touch $@
+
+.venv/installed-dev: pyproject.toml constraints.txt | .venv/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@ .venv/installed
+
+clean:
+	rm -rf .venv

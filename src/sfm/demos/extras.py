@@ -1,0 +1,19 @@
+"""Libraries that only some formats need."""
+
+import importlib
+from types import ModuleType
+
+from sfm.errors import SfmError
+
+__all__ = ["need"]
+
+
+def need(module: str, extra: str) -> ModuleType:
+    """Imports a library of the optional dependencies called `extra`."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise SfmError(
+            f"{extra} files need {module.partition('.')[0]}: "
+            f"pip install 'successor-feature-matching[{extra}]'"
+        ) from error

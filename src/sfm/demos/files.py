@@ -1,0 +1,39 @@
+"""Small helpers around files and folders."""
+
+import contextlib
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from sfm import storage
+from sfm.errors import SfmError
+
+__all__ = ["natural", "natural_text", "new_folder"]
+
+
+def natural_text(text: str) -> list[tuple[int, str]]:
+    """A sort key that puts a2 before a10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)]
+
+
+def natural(path: Path) -> list[tuple[int, str]]:
+    """A sort key that puts 2.npz before 10.npz."""
+    return natural_text(path.as_posix())
+
+
+@contextlib.contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Yields a temporary folder to fill; it becomes `path` if the block succeeds, else it is gone."""
+    if path.exists():
+        raise SfmError(f"could not write {path}: it exists; choose another name or delete it")
+    temporary = path.with_name(f"{storage.TEMPORARY}{secrets.token_hex(4)}-{path.name}")
+    try:
+        temporary.mkdir(parents=True)
+        yield temporary
+        temporary.rename(path)
+    except OSError as error:
+        raise storage.cannot_write(path, error) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

@@ -1,0 +1,111 @@
+"""Which format a path holds, and its demonstrations."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sfm.demos import bundled, csv, imitation, lerobot, minari, npz, pickles
+from sfm.demos.files import natural
+from sfm.demos.stack import Stack
+from sfm.demos.types import Demos
+from sfm.errors import SfmError
+
+__all__ = ["load"]
+
+Read = Callable[[Path, Stack], None]
+
+_MAGIC: dict[bytes, Read] = {
+    b"PK": npz.read,
+    b"\x93NUMPY": npz.read,
+    b"\x89HDF": minari.read,
+    b"PAR1": lerobot.read,
+    b"\x80": pickles.read,
+}
+# In a folder, the first of these that occurs decides which files are read.
+_SUFFIXES: dict[str, Read] = {
+    ".npz": npz.read,
+    ".npy": npz.read,
+    ".pkl": pickles.read,
+    ".pickle": pickles.read,
+    ".csv": csv.read,
+    ".tsv": csv.read,
+    ".txt": csv.read,
+    ".parquet": lerobot.read,
+    ".hdf5": minari.read,
+}
+
+
+def load(path: str | Path) -> Demos:
+    """Reads demonstrations from a file, a folder, a Minari dataset's id or a bundled task's name.
+
+    What a file contains decides how it is read; its suffix does only where the content leaves it open.
+    Without actions in every demonstration there are none.
+    """
+    name, path = str(path), Path(path)
+    try:
+        exists = path.exists()
+    except (OSError, ValueError):  # a name that no file can have
+        exists = False
+    if not exists:
+        path = minari.local(name.removeprefix("minari:"))
+        if not minari.find(path):
+            found = bundled.bundled(name)
+            if found is not None:
+                return found
+            raise SfmError(
+                f"demonstrations not found: {name} does not exist, and is neither a bundled task "
+                f"nor a Minari dataset on this machine (minari download ID)"
+            )
+    stack = Stack(name)
+    for file, read in _readers(path):
+        stack.begin(str(file))
+        _guarded(read, file, stack)
+    return stack.demos()
+
+
+def _guarded(read: Read, path: Path, stack: Stack) -> None:
+    try:
+        read(path, stack)
+    except SfmError as error:
+        if str(path) in str(error):
+            raise
+        raise SfmError(f"{path}: {error}") from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).splitlines()[0]
+        raise SfmError(f"could not read {path}: {reason}") from error
+    except Exception as error:  # a damaged file fails in many ways inside the libraries
+        raise SfmError(
+            f"could not read {path}: the file is damaged or cut off ({type(error).__name__})"
+        ) from error
+
+
+def _readers(path: Path) -> list[tuple[Path, Read]]:
+    if path.is_file():
+        return [(path, _reader(path))]
+    if (path / lerobot.INFO).is_file():
+        return [(path, lerobot.read)]
+    if minari.find(path):
+        return [(path, minari.read)]
+    if (path / imitation.STATE).is_file():
+        return [(path, imitation.read)]
+    for suffix in _SUFFIXES:
+        files = sorted(path.glob(f"*{suffix}"), key=natural)
+        if files:
+            return [(file, _reader(file)) for file in files]
+    raise SfmError(f"no demonstrations in {path}: there is no {', '.join(_SUFFIXES)} file and no dataset")
+
+
+def _reader(path: Path) -> Read:
+    try:
+        with open(path, "rb") as file:
+            start = file.read(8)
+    except OSError as error:
+        raise SfmError(f"could not read {path}: {error.strerror or error}") from error
+    for magic, read in _MAGIC.items():
+        if start.startswith(magic):
+            return read
+    if path.suffix.lower() in _SUFFIXES:
+        return _SUFFIXES[path.suffix.lower()]
+    raise SfmError(
+        f"{path} is in no known format: NumPy, csv, pickled arrays, Minari, imitation or LeRobot; "
+        f"a table of numbers needs the suffix .csv"
+    )

@@ -1,0 +1,79 @@
+"""Recording what happens in a Gymnasium environment."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+
+from sfm.demos import npz
+from sfm.demos.stack import Stack
+from sfm.demos.types import Demos
+from sfm.errors import SfmError
+
+__all__ = ["Record"]
+
+
+class Record(gymnasium.Wrapper):
+    """Keeps every episode that ends; `close`, or the end of a `with` block, saves them if there is a path.
+
+        with Record(gymnasium.make("Pendulum-v1"), "swings.npz") as env:
+            ...  # play
+
+    Observations are flattened. Actions are kept if their space is a bounded Box, mapped to [-1, 1].
+    """
+
+    def __init__(self, env: gymnasium.Env, path: str | Path | None = None):
+        super().__init__(env)
+        if not isinstance(env.observation_space, Box):
+            raise SfmError(f"observations {env.observation_space} cannot be recorded, only a Box")
+        self._path = path
+        self._episodes: list[tuple[np.ndarray, np.ndarray | None]] = []
+        self._obs: list[np.ndarray] = []
+        self._action: list[np.ndarray] = []
+        space = env.action_space
+        self._bounds = None
+        if isinstance(space, Box) and space.is_bounded():
+            self._bounds = space.low.astype(np.float64).ravel(), space.high.astype(np.float64).ravel()
+
+    def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        """Starts an episode; one that has not ended is forgotten."""
+        obs, info = super().reset(**kwargs)
+        self._obs, self._action = [_flat(obs)], []
+        return obs, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        obs, reward, terminated, truncated, info = super().step(action)
+        self._obs.append(_flat(obs))
+        if self._bounds is not None:
+            low, high = self._bounds
+            played = np.clip(_flat(action), low, high)
+            self._action.append((played - (high + low) / 2) / np.maximum((high - low) / 2, 1e-12))
+        if terminated or truncated:
+            actions = None if self._bounds is None else np.stack(self._action)
+            self._episodes.append((np.stack(self._obs), actions))
+            self._obs, self._action = [], []
+        return obs, reward, bool(terminated), bool(truncated), info
+
+    def demos(self) -> Demos:
+        """The episodes that have ended so far."""
+        stack = Stack("the recording")
+        for obs, action in self._episodes:
+            stack.add(obs, action)
+        return stack.demos()
+
+    def save(self, path: str | Path) -> None:
+        """Writes the episodes that have ended so far as one .npz."""
+        npz.save(path, self.demos())
+
+    def close(self) -> None:
+        if self._path is not None and self._episodes:
+            self.save(self._path)
+            self._path = None
+        super().close()
+
+
+def _flat(values: Any) -> np.ndarray:
+    """A copy: some environments reuse their arrays."""
+    return np.array(values, np.float64).ravel()

@@ -1,0 +1,125 @@
+"""How demonstrations are gathered, one at a time, in little more memory than they end up in."""
+
+from typing import Any
+
+import numpy as np
+
+from sfm.demos.limits import MAX_DEMOS, check_memory
+from sfm.demos.types import Demos, check_finite
+from sfm.errors import SfmError
+
+__all__ = ["Stack"]
+
+
+class Stack:
+    """Checks demonstrations as they come and turns them into `Demos`; `name` begins each error.
+
+    There are actions in the end if every demonstration has some.
+    """
+
+    def __init__(self, name: str):
+        self.name, self._before = name, 0
+        self._lengths: list[int] = []
+        self._states, self._actions = _Rows(), _Rows()
+        self._with_actions = True
+
+    def begin(self, name: str) -> None:
+        """Errors from now on name the file `name` and count its demonstrations."""
+        self.name, self._before = name, len(self._lengths)
+
+    def add(self, obs: Any, action: Any = None) -> None:
+        """Adds obs[t+1,o] and perhaps action[t,a] or [t+1,a], whose last row is then dropped."""
+        i, name = len(self._lengths) - self._before, self.name
+        if len(self._lengths) >= MAX_DEMOS:
+            raise SfmError(f"{name}: more than {MAX_DEMOS:,} demonstrations; split the file")
+        obs = _matrix(obs, f"{name}: the states of demonstration {i}")
+        length = len(obs) - 1
+        if length < 1:
+            raise SfmError(f"{name}: demonstration {i} needs at least 2 states, has {len(obs)}")
+        self._check(obs, "state", self._states)
+        if action is not None:
+            action = _matrix(action, f"{name}: the actions of demonstration {i}")
+            if len(action) - length not in (0, 1):
+                raise SfmError(
+                    f"{name}: demonstration {i} has {len(action)} actions for {length + 1} states, "
+                    f"expected {length} (or {length + 1}, the last one unused)"
+                )
+            action = action[:length]
+            self._check(action, "action", self._actions)
+        if action is None and self._with_actions:
+            self._with_actions, self._actions = False, _Rows()
+        self._states.append(obs)
+        if self._with_actions:
+            self._actions.append(action)
+        self._lengths.append(length)
+
+    def demos(self) -> Demos:
+        """All demonstrations; the stack is empty afterwards: its memory is theirs."""
+        if not self._lengths:
+            raise SfmError(f"{self.name}: there are no demonstrations")
+        length, times = np.array(self._lengths, np.int32), max(self._lengths)
+        dims = self._states.dim + (self._actions.dim if self._with_actions else 0)
+        check_memory(self.name, 4 * len(length) * (times + 1) * dims)
+        obs = self._states.padded(length + 1, times + 1, edge=True)
+        action = self._actions.padded(length, times, edge=False) if self._with_actions else None
+        self.__init__(self.name)
+        return Demos(obs, action, length)
+
+    def _check(self, matrix: np.ndarray, kind: str, before: "_Rows") -> None:
+        i = len(self._lengths) - self._before
+        if before.count and matrix.shape[1] != before.dim:
+            raise SfmError(
+                f"{self.name}: demonstration {i} has {kind}s of {matrix.shape[1]} dimensions, "
+                f"but the first has {before.dim}"
+            )
+        check_finite(matrix, kind, i, self.name)
+
+
+class _Rows:
+    """A float32 matrix [count,dim] that grows at its end."""
+
+    def __init__(self):
+        self.count = self.dim = 0
+        self._data = np.empty((0, 0), np.float32)
+
+    def append(self, rows: Any) -> None:
+        count = self.count + len(rows)
+        self.dim = rows.shape[1]
+        if count > len(self._data):
+            # In place: the system moves large blocks without a copy, and unused pages cost nothing.
+            self._data.resize((max(count, len(self._data) * 5 // 4), self.dim), refcheck=False)
+        self._data[self.count : count] = rows
+        self.count = count
+
+    def padded(self, counts: np.ndarray, times: int, *, edge: bool) -> np.ndarray:
+        """[N,times,dim] from N blocks of `counts` rows: the last row repeated, or zeros. In place."""
+        data, self._data = self._data, np.empty((0, 0), np.float32)
+        data.resize((len(counts) * times, self.dim), refcheck=False)
+        end = self.count
+        for i in reversed(range(len(counts))):  # from the back, where each block moves to free rows
+            count, start = counts[i], i * times
+            data[start : start + count] = data[end - count : end]
+            data[start + count : start + times] = data[start + count - 1] if edge else 0.0
+            end -= count
+        return data.reshape(len(counts), times, self.dim)
+
+
+def _matrix(value: Any, which: str) -> np.ndarray:
+    """value as float32 [time,dimension]."""
+    try:
+        matrix = np.asarray(value)
+    except ValueError as error:  # nested lists of unequal lengths
+        raise SfmError(f"{which} do not form a matrix [time, dimension]") from error
+    if matrix.dtype.kind not in "biuf":
+        raise SfmError(f"{which} are not numbers but of type {matrix.dtype}")
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise SfmError(f"{which} have shape {list(matrix.shape)}, expected [time, dimension]")
+    with np.errstate(over="ignore"):
+        single = matrix.astype(np.float32, copy=False)
+    overflow = np.isinf(single) & np.isfinite(matrix)
+    if overflow.any():
+        time, dim = np.argwhere(overflow)[0]
+        raise SfmError(
+            f"{which} are too large for float32: {matrix[time, dim]:g} at time {time}, dimension {dim}"
+        )
+    return single

@@ -1,0 +1,62 @@
+"""Adam, Polyak averages and the debiased moving average."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from sfm.agents.optim import Average, Trained, adam, copy, polyak
+
+
+def averages(values, decay):
+    """The average after each value."""
+    zero = Average.zeros(*values.shape[1:])
+    return jax.jit(lambda vs: jax.lax.scan(lambda a, v: (a.add(v, decay),) * 2, zero, vs)[1])(values)
+
+
+def test_a_debiased_average_of_a_constant_is_the_constant():
+    constant = np.array([1.0, -2.0, 300.0], np.float32)
+    after = averages(np.tile(constant, (20, 1)), 0.98)
+    share = 1 - 0.98 ** np.arange(1, 21)
+    np.testing.assert_allclose(after.weight, share, rtol=1e-5)
+    np.testing.assert_allclose(after.total, share[:, None] * constant, rtol=1e-5)
+    for i in range(20):
+        now = Average(np.asarray(after.total[i]), np.asarray(after.weight[i]))  # pyright: ignore
+        np.testing.assert_allclose(now.mean, constant, rtol=1e-6)
+
+
+def test_an_average_weighs_the_past_geometrically():
+    values, weights = np.array([3.0, -1.0, 5.0]), np.array([0.125, 0.25, 0.5])
+    last = jax.tree.map(lambda x: x[-1], averages(values, 0.5))
+    assert float(last.mean) == pytest.approx(weights @ values / weights.sum())
+    assert float(Average.zeros().mean) == 0
+
+
+def test_the_first_step_of_adam_has_the_size_of_the_rate():
+    @jax.jit
+    def run(x):
+        trained, value, _ = Trained.create(x, adam(0.1)).step(lambda x: (x @ jnp.array([5.0, -2.0, 0.0]), None))
+        return trained.net, value
+
+    net, value = run(jnp.ones(3))
+    np.testing.assert_allclose(net, [0.9, 1.1, 1.0], rtol=1e-5)
+    assert float(value) == 3.0
+
+
+def test_the_rate_falls_linearly_to_its_final_value():
+    def step(trained, _):
+        after, _, _ = trained.step(lambda x: (x, None))  # a constant gradient: Adam moves by the rate
+        return after, trained.net - after.net
+
+    start = Trained.create(jnp.array(0.0), adam(1.0, 0.2, 4))
+    _, moves = jax.jit(lambda t: jax.lax.scan(step, t, length=7))(start)
+    np.testing.assert_allclose(moves, [1.0, 0.8, 0.6, 0.4, 0.2, 0.2, 0.2], rtol=1e-4)
+
+
+def test_polyak_moves_a_target_by_the_rate():
+    np.testing.assert_allclose(polyak(np.array([0.0, 2.0]), np.array([1.0, 0.0]), 0.1), [0.1, 1.8])
+
+
+def test_a_copy_owns_its_memory():
+    x = jnp.arange(3.0)
+    assert copy({"x": x})["x"].unsafe_buffer_pointer() != x.unsafe_buffer_pointer()

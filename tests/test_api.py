@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+import sfm
+from sfm.api import overridden
+from sfm.errors import SfmError
+from sfm.presets import PRESETS
+from tests.conftest import walk_to_half
+
+QUICK = {
+    "width": 16,
+    "features__width": 16,
+    "features__dim": 8,
+    "head_width": 16,
+    "steps": 120,
+    "random_steps": 40,
+    "batch": 16,
+    "chunk": 10,
+    "replay": 1000,
+    "gamma": 0.9,
+    "eval_every": 60,
+    "eval_episodes": 2,
+    "learner__width": 16,
+}
+QUICK.pop("width")
+
+
+def test_train_and_resume_as_a_library(tmp_path):
+    demos = [walk_to_half(-1.0), walk_to_half(1.0, steps=12)]
+    result = sfm.train("probe_point", demos, folder=tmp_path / "run", **QUICK)
+    assert result.finished
+    assert set(result.returns) == {0}
+    assert result.policy.predict(np.zeros(1))[0].shape == (1,)
+    again = sfm.resume(result.folder)
+    assert again.finished
+    assert again.returns == result.returns
+
+
+def test_an_environment_of_ones_own(tmp_path):
+    from sfm.envs import make
+
+    def my_world():
+        return make("probe_point")
+
+    result = sfm.train(my_world, walk_to_half(0.0), folder=tmp_path / "run", **QUICK)
+    assert result.finished
+
+
+def test_overrides_find_their_place():
+    config = overridden(PRESETS["sfm-td3"], {"steps": 5000, "learner__lr_actor": 1.0, "method": "ae"})
+    assert config.schedule.steps == 5000
+    assert config.learner.lr_actor == 1.0
+    assert config.objective.features.method == "ae"
+
+
+def test_overrides_that_fit_nowhere_or_twice_are_refused():
+    with pytest.raises(SfmError, match="did you mean steps"):
+        overridden(PRESETS["sfm-td3"], {"step": 1})
+    with pytest.raises(SfmError, match="ambiguous: say learner__width or objective__features__width"):
+        overridden(PRESETS["sfm-td3"], {"width": 1})
+
+
+def test_unknown_presets_suggest_near_ones(tmp_path):
+    with pytest.raises(SfmError, match="sfm-td3"):
+        sfm.train("probe_point", walk_to_half(0.0), preset="smf-td3", folder=tmp_path / "run")

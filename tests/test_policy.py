@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+
+import sfm
+from sfm.errors import SfmError
+from sfm.run import Silent, create
+from tests.conftest import tiny
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory):
+    from tests.conftest import walk_to_half
+
+    folder = tmp_path_factory.mktemp("policy") / "run"
+    demos = sfm.Demos.from_list([walk_to_half(-1.0)])
+    create(folder, tiny(steps=120, seeds=2), demos).train(Silent())
+    return folder
+
+
+def test_predict_follows_the_stable_baselines_convention(run_folder):
+    policy = sfm.load_policy(run_folder)
+    action, state = policy.predict(np.zeros(1))
+    assert action.shape == (1,)
+    assert action.dtype == np.float32
+    assert state is None
+    batch, _ = policy.predict(np.zeros((5, 1), np.float32))
+    assert batch.shape == (5, 1)
+    np.testing.assert_allclose(batch[0], action, atol=1e-6)
+
+
+def test_exploring_actions_differ_and_stay_in_range(run_folder):
+    policy = sfm.load_policy(run_folder)
+    obs = np.zeros((200, 1), np.float32)
+    noisy, _ = policy.predict(obs, deterministic=False, rng=np.random.default_rng(0))
+    assert noisy.std() > 0.01
+    assert np.abs(noisy).max() <= 1
+
+
+def test_each_seed_and_kind_has_its_policy(run_folder):
+    actions = {
+        (which, seed): float(sfm.load_policy(run_folder, which=which, seed=seed).predict(np.ones(1))[0][0])
+        for which in ("checkpoint", "current")
+        for seed in (0, 1)
+    }
+    assert actions["current", 0] != actions["current", 1]
+
+
+def test_a_policy_file_alone_is_enough(run_folder):
+    path = run_folder / "policies" / "current_seed1.safetensors"
+    policy = sfm.load_policy(path)
+    assert policy.meta["seed"] == 1
+    assert policy.meta["task"] == "probe_point"
+
+
+def test_a_policy_holds_numpy_arrays_only(run_folder):
+    import jax
+
+    leaves = jax.tree.leaves(sfm.load_policy(run_folder).module)
+    assert leaves
+    assert all(type(leaf) is np.ndarray for leaf in leaves)
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"), [((3,), r"shape \[3\]"), ((2, 2, 1), "shape"), ((), "shape")]
+)
+def test_a_wrong_observation_is_refused(run_folder, shape, message):
+    with pytest.raises(SfmError, match=message):
+        sfm.load_policy(run_folder).predict(np.zeros(shape))
+
+
+def test_what_is_no_policy_is_refused(run_folder, tmp_path):
+    with pytest.raises(SfmError, match="holds no policy"):
+        sfm.load_policy(tmp_path)
+    with pytest.raises(SfmError, match="not a policy"):
+        sfm.load_policy(max(run_folder.glob("checkpoints/*.safetensors")))
+    with pytest.raises(SfmError, match="not found"):
+        sfm.load_policy(tmp_path / "missing.safetensors")
+    with pytest.raises(SfmError, match="which must be"):
+        sfm.load_policy(run_folder, which="best")

@@ -1,0 +1,155 @@
+import dataclasses
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sfm import storage
+from sfm.config import FeatureConfig, SFMConfig, StochasticConfig, TD7Config
+from sfm.errors import SfmError
+from sfm.run import Silent, create, reopen
+from sfm.training.checkpoint import Checkpoints
+from sfm.training.logs import read_rows
+from tests.conftest import TINY, tiny
+
+
+def arrays_of(folder: Path) -> dict[str, np.ndarray]:
+    return Checkpoints(folder / "checkpoints").load()[1]
+
+
+def assert_same(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> None:
+    assert a.keys() == b.keys()
+    for name, array in a.items():
+        np.testing.assert_array_equal(array, b[name], err_msg=name)
+
+
+def comparable(folder: Path) -> list[dict]:
+    """The log without wall-clock times."""
+    rows = read_rows(folder / "metrics.jsonl")
+    return [{k: v for k, v in row.items() if not k.endswith("seconds")} for row in rows]
+
+
+class StopAfter:
+    """A reporter that kills the run like Ctrl-C does, in the middle of things."""
+
+    def __init__(self, rounds: int):
+        self.left = rounds
+
+    def note(self, message: str) -> None:
+        pass
+
+    def round(self, rows, config) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+LEARNERS = {
+    "td3": TINY,
+    "td7": tiny(learner=TD7Config(width=16, embedding=16, target_interval=10)),
+    "stochastic": tiny(learner=StochasticConfig(width=16)),
+}
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_a_killed_run_resumes_bit_for_bit(kind, tmp_path, point_demos):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert create(whole, LEARNERS[kind], point_demos).train(Silent())
+    with pytest.raises(KeyboardInterrupt):
+        create(broken, LEARNERS[kind], point_demos).train(StopAfter(rounds=3))
+    assert reopen(broken).train(Silent())
+    assert_same(arrays_of(whole), arrays_of(broken))
+    assert comparable(whole) == comparable(broken)
+
+
+def test_sigkill_at_any_moment_loses_nothing(tmp_path, point_demos):
+    config = tiny(steps=400)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    create(whole, config, point_demos).train(Silent())
+    create(broken, config, point_demos)
+    script = f"from sfm.run import *; from pathlib import Path; reopen(Path({str(broken)!r})).train(Silent())"
+    child = subprocess.Popen([sys.executable, "-c", script])
+    deadline = time.monotonic() + 60
+    while not list(broken.glob("checkpoints/*.safetensors")) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert reopen(broken).train(Silent())
+    assert_same(arrays_of(whole), arrays_of(broken))
+
+
+def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path, point_demos):
+    class Notes(Silent):
+        seen: list[str] = []
+
+        def note(self, message):
+            self.seen.append(message)
+
+    folder = tmp_path / "run"
+    run = create(folder, TINY, point_demos)
+    run.train(Silent())
+    expected = arrays_of(folder)
+    newest = max(folder.glob("checkpoints/*.safetensors"))
+    data = bytearray(newest.read_bytes())
+    data[len(data) // 2] ^= 1
+    newest.write_bytes(data)
+    assert reopen(folder).train(Notes())
+    assert any("damaged" in note for note in Notes.seen)
+    assert_same(expected, arrays_of(folder))
+
+
+def test_the_log_has_a_row_per_round_and_evaluations(tmp_path, point_demos):
+    run = create(tmp_path / "run", TINY, point_demos)
+    run.train(Silent())
+    assert [row["step"] for row in run.rows] == [40, 80, 120, 160]
+    assert [row["step"] for row in run.rows if "eval/checkpoint" in row] == [80, 160]
+    assert run.rows[-1]["updates"] == 120
+    assert all(np.isfinite(row["gap"]) for row in run.rows if "gap" in row)
+
+
+def test_a_folder_in_use_is_refused(tmp_path, point_demos):
+    create(tmp_path / "run", TINY, point_demos)
+    with pytest.raises(SfmError, match="already exists: continue it with 'sfm resume"):
+        create(tmp_path / "run", TINY, point_demos)
+
+
+def test_demonstrations_of_another_dimension_are_refused_before_a_folder_is_made(tmp_path, point_demos):
+    config = dataclasses.replace(TINY, task="walker_walk")
+    with pytest.raises(SfmError, match="states have 1 dimensions, the environment has 24"):
+        create(tmp_path / "run", config, point_demos)
+    assert not (tmp_path / "run").exists()
+
+
+def test_missing_demonstrations_are_asked_for(tmp_path):
+    with pytest.raises(SfmError, match="--demos"):
+        create(tmp_path / "run", TINY, None)
+
+
+def test_a_checkpoint_of_another_version_is_refused(tmp_path, point_demos):
+    folder = tmp_path / "run"
+    create(folder, TINY, point_demos).train(Silent())
+    newest = max(folder.glob("checkpoints/*.safetensors"))
+    arrays, meta = storage.read_arrays(newest)
+    storage.write_arrays(newest, arrays, {**meta, "format": 99})
+    with pytest.raises(SfmError, match="another version"):
+        reopen(folder).train(Silent())
+
+
+def test_divergence_says_what_diverged_and_keeps_the_last_good_checkpoint(tmp_path, point_demos):
+    features = FeatureConfig(dim=8, width=16, depth=2, head_width=16, lr=1e30)
+    config = tiny(objective=SFMConfig(features=features))
+    run = create(tmp_path / "run", config, point_demos)
+    with pytest.raises(SfmError, match=r"diverged: .*feature_loss"):
+        run.train(Silent())
+    step, arrays, *_ = run.checkpoints.load()
+    assert step >= 40
+    assert all(np.isfinite(a).all() for a in arrays.values() if a.dtype == np.float32)
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(SfmError, match="not a run folder"):
+        reopen(tmp_path)
