@@ -1,4 +1,4 @@
-"""Seconds from `sfm train` to the first update: cold (empty compilation cache) and warm, on an idle machine."""
+"""Seconds from `sfm train` to the first update, with an empty compilation cache and a warm one."""
 
 import json
 import os
@@ -14,9 +14,7 @@ def first_update(folder: Path, cache: Path, task: str, demos: str | None) -> flo
     command = [sys.executable, "-m", "sfm.cli", "train", task, "--run", str(folder), "--no-video"]
     command += ["--demos", demos] if demos else []
     begin = time.perf_counter()
-    child = subprocess.Popen(
-        command, env={**os.environ, "SFM_CACHE": str(cache)}, stdout=subprocess.DEVNULL
-    )
+    child = subprocess.Popen(command, env={**os.environ, "SFM_CACHE": str(cache)}, stdout=subprocess.DEVNULL)
     try:
         log = folder / "metrics.jsonl"
         while child.poll() is None:
@@ -36,7 +34,8 @@ def main(task: str = "walker_stand", demos: str | None = None) -> None:
         base = Path(name)
         cold = first_update(base / "cold", base / "cache", task, demos)
         warm = min(first_update(base / f"warm{i}", base / "cache", task, demos) for i in range(2))
-    print(json.dumps({"cold_seconds": round(cold, 2), "warm_seconds": round(warm, 2), "cores": os.cpu_count()}))
+    result = {"cold_seconds": round(cold, 2), "warm_seconds": round(warm, 2), "cores": os.cpu_count()}
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,62 @@
-"""Settings for all tests."""
+"""What several rooms' tests share: settings, demonstrations on a probe, and a run that takes seconds."""
 
+import dataclasses
 import os
+from pathlib import Path
 
 # The networks here are tiny: compiling takes longer than computing.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+
+import numpy as np
+import pytest
+
+from sfm.config import Config, FeatureConfig, ScheduleConfig, SFMConfig, TD3Config
+from sfm.demos import Demos, npz
+
+TINY = Config(
+    task="probe_point",
+    preset="tiny",
+    gamma=0.9,
+    learner=TD3Config(width=16),
+    objective=SFMConfig(features=FeatureConfig(dim=8, width=16, depth=2, head_width=16)),
+    schedule=ScheduleConfig(
+        steps=160,
+        envs=2,
+        random_steps=40,
+        batch=16,
+        replay=1000,
+        chunk=10,
+        assess_after=80,
+        eval_every=80,
+        eval_episodes=2,
+        save_seconds=0.0,
+    ),
+)
+
+
+def tiny(**changes) -> Config:
+    """TINY with top-level fields replaced, or fields of its schedule."""
+    names = {f.name for f in dataclasses.fields(ScheduleConfig)}
+    schedule = dataclasses.replace(TINY.schedule, **{k: v for k, v in changes.items() if k in names})
+    rest = {k: v for k, v in changes.items() if k not in names}
+    return dataclasses.replace(TINY, schedule=schedule, **rest)
+
+
+def walk_to_half(start: float, steps: int = 20) -> np.ndarray:
+    """The states of `probe_point`'s optimal policy, [steps+1, 1]."""
+    x = [start]
+    for _ in range(steps):
+        x.append(x[-1] + np.clip(0.5 - x[-1], -0.2, 0.2))
+    return np.array(x, np.float32)[:, None]
+
+
+@pytest.fixture
+def point_demos() -> Demos:
+    return Demos.from_list([walk_to_half(x) for x in (-1.0, 0.0, 1.0)])
+
+
+@pytest.fixture
+def point_file(point_demos: Demos, tmp_path: Path) -> Path:
+    path = tmp_path / "point.npz"
+    npz.save(path, point_demos)
+    return path

@@ -60,9 +60,7 @@ def test_a_policy_holds_numpy_arrays_only(run_folder):
     assert all(type(leaf) is np.ndarray for leaf in leaves)
 
 
-@pytest.mark.parametrize(
-    ("shape", "message"), [((3,), r"shape \[3\]"), ((2, 2, 1), "shape"), ((), "shape")]
-)
+@pytest.mark.parametrize(("shape", "message"), [((3,), r"shape \[3\]"), ((2, 2, 1), "shape"), ((), "shape")])
 def test_a_wrong_observation_is_refused(run_folder, shape, message):
     with pytest.raises(SfmError, match=message):
         sfm.load_policy(run_folder).predict(np.zeros(shape))

@@ -83,11 +83,11 @@ def test_sigkill_at_any_moment_loses_nothing(tmp_path, point_demos):
 
 
 def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path, point_demos):
-    class Notes(Silent):
-        seen: list[str] = []
+    seen: list[str] = []
 
+    class Notes(Silent):
         def note(self, message):
-            self.seen.append(message)
+            seen.append(message)
 
     folder = tmp_path / "run"
     run = create(folder, TINY, point_demos)
@@ -98,7 +98,7 @@ def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path, poi
     data[len(data) // 2] ^= 1
     newest.write_bytes(data)
     assert reopen(folder).train(Notes())
-    assert any("damaged" in note for note in Notes.seen)
+    assert any("damaged" in note for note in seen)
     assert_same(expected, arrays_of(folder))
 
 

@@ -147,6 +147,9 @@ class SFMConfig:
     """Which psi values s' in the telescoping estimator."""
     tail: Literal["bootstrap", "truncate", "repeat"] = "bootstrap"
     """What follows the demonstration's last state: psi of the policy, nothing, or that state for ever."""
+    expert_from: Literal["start", "anywhere"] = "start"
+    """Successor features of the expert from its first state (eq. 7), or averaged over all states of the
+    demonstration as starting points, which is what uniform replay gives for the policy."""
     expert_interval: int = 1
     """Recompute phi of the expert's states every so many actor steps."""
     scale_psi: bool = False

@@ -23,20 +23,24 @@ LEARNERS = {
 }
 
 
-def random_batch(key: Any = 0, count: int = 32, spec: Spec = SPEC) -> Batch:
+def random_batch(seed: int = 0, count: int = 32) -> Batch:
     """Unrelated rows, a quarter of them terminal."""
-    ks = jax.random.split(jax.random.key(key) if isinstance(key, int) else key, 6)
-    obs, following, goal = (jax.random.normal(k, (count, spec.obs_dim)) for k in ks[:3])
-    action = jax.random.uniform(ks[3], (count, spec.action_dim), minval=-1, maxval=1)
-    mask = (jnp.arange(count) % 4 > 0).astype(obs.dtype)
-    return Batch(obs, action, following, jax.random.normal(ks[4], (count,)), mask, goal)
+    rng = np.random.default_rng(seed)
+    obs, following, goal = rng.normal(size=(3, count, SPEC.obs_dim))
+    action, mask = rng.uniform(-1, 1, (count, SPEC.action_dim)), np.arange(count) % 4 > 0
+    return Batch(*map(number, (obs, action, following, rng.normal(size=count), mask, goal)))
 
 
-def random_demos(lengths: tuple[int, ...] = (5, 3), key: int = 9, padding: float = 0.0) -> ExpertStates:
+def number(x: Any) -> jax.Array:
+    """In the precision that is enabled."""
+    return jnp.asarray(np.asarray(x, np.float64 if jax.config.jax_enable_x64 else np.float32))
+
+
+def random_demos(lengths: tuple[int, ...] = (5, 3), padding: float = 0.0) -> ExpertStates:
     """One demonstration per length; `padding` fills the rows behind the shorter ones."""
-    obs = jax.random.normal(jax.random.key(key), (len(lengths), max(lengths) + 1, SPEC.obs_dim))
-    valid = jnp.arange(max(lengths) + 1)[None] <= jnp.array(lengths)[:, None]
-    return ExpertStates(jnp.where(valid[..., None], obs, padding), jnp.array(lengths))
+    obs = np.random.default_rng(9).normal(size=(len(lengths), max(lengths) + 1, SPEC.obs_dim))
+    obs[np.arange(max(lengths) + 1)[None] > np.array(lengths)[:, None]] = padding
+    return ExpertStates(number(obs), jnp.array(lengths, jnp.int32))
 
 
 def small_sfm(method: str = "random", dim: int = DIM, **changes: Any) -> SFMConfig:
@@ -68,13 +72,14 @@ def minus(a: Any, b: Any) -> Any:
 
 
 def along(gradient: Any, direction: Any) -> float:
-    return float(sum(jnp.vdot(g, v) for g, v in zip(*map(jax.tree.leaves, (gradient, direction)), strict=True)))
+    return float(
+        sum(jnp.vdot(g, v) for g, v in zip(*map(jax.tree.leaves, (gradient, direction)), strict=True))
+    )
 
 
 def random_like(tree: Any, seed: int = 3) -> Any:
-    leaves, treedef = jax.tree.flatten(tree)
-    ks = jax.random.split(jax.random.key(seed), len(leaves))
-    return treedef.unflatten([jax.random.normal(k, x.shape, x.dtype) for k, x in zip(ks, leaves, strict=True)])
+    rng = np.random.default_rng(seed)
+    return jax.tree.map(lambda x: jnp.asarray(rng.normal(size=x.shape).astype(x.dtype)), tree)
 
 
 def slope(f: Any, at: Any, direction: Any, eps: float = 1e-6) -> float:
@@ -92,3 +97,26 @@ def same(a: Any, b: Any) -> bool:
 def assert_close(a: Any, b: Any, **tolerance: float) -> None:
     for x, y in zip(*map(jax.tree.leaves, (a, b)), strict=True):
         np.testing.assert_allclose(np.asarray(x), np.asarray(y), **{"rtol": 1e-5, "atol": 1e-6} | tolerance)
+
+
+def on_host(ensemble: Any) -> list[Any]:
+    """The members of an ensemble, computing in NumPy."""
+    stacked = jax.device_get(ensemble)
+    return [jax.tree.map(lambda x, i=i: x[i], stacked) for i in range(len(jax.tree.leaves(stacked)[0]))]
+
+
+def bootstrap(learner: Any, state: Any, batch: Batch, twins: str = "mean", seed: int = 1) -> np.ndarray:
+    """What the learner's critic loss adds to the cumulant: gamma * mask * psi_target(s', a')."""
+
+    @jax.jit
+    def run(state, batch, key):
+        seen = []
+
+        def loss(critics, batch, cumulant):
+            seen.append(critics.bootstrap(twins))
+            return critics.psi(batch.obs, batch.action).sum(), seen[0]
+
+        learner.critic_step(state, batch, jnp.zeros((batch.obs.shape[0], DIM)), loss, key)
+        return seen[0]
+
+    return np.asarray(run(state, batch, jax.random.key(seed)))

@@ -35,7 +35,9 @@ def test_an_average_weighs_the_past_geometrically():
 def test_the_first_step_of_adam_has_the_size_of_the_rate():
     @jax.jit
     def run(x):
-        trained, value, _ = Trained.create(x, adam(0.1)).step(lambda x: (x @ jnp.array([5.0, -2.0, 0.0]), None))
+        trained, value, _ = Trained.create(x, adam(0.1)).step(
+            lambda x: (x @ jnp.array([5.0, -2.0, 0.0]), None)
+        )
         return trained.net, value
 
     net, value = run(jnp.ones(3))

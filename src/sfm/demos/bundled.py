@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from sfm.demos import npz
-from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
 from sfm.errors import unknown
 
@@ -25,9 +24,7 @@ def bundled(task: str) -> Demos | None:
     """The demonstrations of a task, or None if none are bundled."""
     if task not in names():
         return None
-    stack = Stack(task)
-    npz.read(DATA / f"{task}.npz", stack)
-    return stack.demos()
+    return npz.load(DATA / f"{task}.npz")
 
 
 def provenance(task: str) -> dict[str, Any]:

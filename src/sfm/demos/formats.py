@@ -1,17 +1,14 @@
 """Which format a path holds, and its demonstrations."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from sfm.demos import bundled, csv, imitation, lerobot, minari, npz, pickles
 from sfm.demos.files import natural
-from sfm.demos.stack import Stack
+from sfm.demos.stack import Read, gather
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
 __all__ = ["load"]
-
-Read = Callable[[Path, Stack], None]
 
 _MAGIC: dict[bytes, Read] = {
     b"PK": npz.read,
@@ -55,27 +52,7 @@ def load(path: str | Path) -> Demos:
                 f"demonstrations not found: {name} does not exist, and is neither a bundled task "
                 f"nor a Minari dataset on this machine (minari download ID)"
             )
-    stack = Stack(name)
-    for file, read in _readers(path):
-        stack.begin(str(file))
-        _guarded(read, file, stack)
-    return stack.demos()
-
-
-def _guarded(read: Read, path: Path, stack: Stack) -> None:
-    try:
-        read(path, stack)
-    except SfmError as error:
-        if str(path) in str(error):
-            raise
-        raise SfmError(f"{path}: {error}") from error
-    except OSError as error:
-        reason = (error.strerror or str(error)).splitlines()[0]
-        raise SfmError(f"could not read {path}: {reason}") from error
-    except Exception as error:  # a damaged file fails in many ways inside the libraries
-        raise SfmError(
-            f"could not read {path}: the file is damaged or cut off ({type(error).__name__})"
-        ) from error
+    return gather(name, _readers(path))
 
 
 def _readers(path: Path) -> list[tuple[Path, Read]]:

@@ -10,13 +10,18 @@ import numpy as np
 
 from sfm import storage
 from sfm.demos.limits import MAX_DEMOS, check_inflation
-from sfm.demos.stack import Stack
+from sfm.demos.stack import Stack, gather
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
-__all__ = ["read", "save"]
+__all__ = ["load", "read", "save"]
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+def load(path: str | Path) -> Demos:
+    """The demonstrations of one file."""
+    return gather(str(path), [(Path(path), read)])
 
 
 def read(path: Path, stack: Stack) -> None:

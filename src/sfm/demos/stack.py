@@ -1,5 +1,7 @@
 """How demonstrations are gathered, one at a time, in little more memory than they end up in."""
 
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,31 @@ from sfm.demos.limits import MAX_DEMOS, check_memory
 from sfm.demos.types import Demos, check_finite
 from sfm.errors import SfmError
 
-__all__ = ["Stack"]
+__all__ = ["Read", "Stack", "gather"]
+
+Read = Callable[[Path, "Stack"], None]
+"""Adds the demonstrations of a file to a stack."""
+
+
+def gather(name: str, sources: Iterable[tuple[Path, Read]]) -> Demos:
+    """All demonstrations of some files; whatever is wrong with one becomes one line that names it."""
+    stack = Stack(name)
+    for path, read in sources:
+        stack.begin(str(path))
+        try:
+            read(path, stack)
+        except SfmError as error:
+            if str(path) in str(error):
+                raise
+            raise SfmError(f"{path}: {error}") from error
+        except OSError as error:
+            reason = (error.strerror or str(error)).splitlines()[0]
+            raise SfmError(f"could not read {path}: {reason}") from error
+        except Exception as error:  # a damaged file fails in many ways inside the libraries
+            raise SfmError(
+                f"could not read {path}: the file is damaged or cut off ({type(error).__name__})"
+            ) from error
+    return stack.demos()
 
 
 class Stack:

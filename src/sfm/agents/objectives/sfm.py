@@ -29,10 +29,16 @@ def make_features(config: FeatureConfig, spec: Spec) -> Features:
     return kinds[config.method](config, spec)
 
 
-def discounts(length: Array, size: int, gamma: float) -> Array:
-    """gamma^t for t < length, else 0: [N, size]."""
+def time_weights(length: Array, size: int, gamma: float, start: str) -> tuple[Array, Array]:
+    """Weights [N, size] of phi(s_t), t < length, in the successor features of an episode, and [N] of what
+    follows after it. Starting from the first state: gamma^t. From anywhere: the mean over all starts."""
     t = jnp.arange(size)
-    return jnp.where(t[None] < length[:, None], gamma**t, 0.0)
+    inside = t[None] < length[:, None]
+    n = length.astype(jnp.float32)
+    if start == "start":
+        return jnp.where(inside, gamma**t, 0.0), gamma**n
+    weights = (1 - gamma ** (t + 1)) / (1 - gamma) / n[:, None]
+    return jnp.where(inside, weights, 0.0), gamma * (1 - gamma**n) / (1 - gamma) / n
 
 
 def telescoped(psi: Array, psi_next: Array, mask: Array, gamma: float) -> Array:
@@ -152,8 +158,7 @@ class SFM:
         """The expert's successor features from the demonstrations' first states, [d]."""
         gamma, tail = self.spec.gamma, self.config.tail
         last = jnp.take_along_axis(demos.obs, demos.length[:, None, None], axis=1)[:, 0]  # [M, o]
-        summed = self.discounted(o, demos.obs, demos.length)  # s_0 .. s_{T-1}; the tail begins at s_T
-        beyond = (gamma ** demos.length.astype(jnp.float32))[:, None]
+        summed, beyond = self.discounted(o, demos.obs, demos.length)  # s_0 .. s_{T-1}; then the tail
         if tail == "bootstrap":
             summed += beyond * value(last, key)
         elif tail == "repeat":
@@ -162,10 +167,10 @@ class SFM:
             summed += beyond * self.phi(o, last)
         return summed.mean(0)
 
-    def discounted(self, o: SFMState, obs: Array, length: Array) -> Array:
-        """sum_{t < length} gamma^t phi(s_t) of each episode obs [N, T+1, o], [N, d]."""
-        weights = discounts(length, obs.shape[1], self.spec.gamma)
-        return jnp.einsum("nt,ntd->nd", weights, self.phi(o, obs))
+    def discounted(self, o: SFMState, obs: Array, length: Array) -> tuple[Array, Array]:
+        """Discounted features [N, d] of episodes obs [N, T+1, o], and the weight [N, 1] of what follows."""
+        weights, beyond = time_weights(length, obs.shape[1], self.spec.gamma, self.config.expert_from)
+        return jnp.einsum("nt,ntd->nd", weights, self.phi(o, obs)), beyond[:, None]
 
     def refresh(
         self, o: SFMState, obs: Array, length: Array, demos: ExpertStates, key: Array
@@ -181,4 +186,4 @@ class SFM:
     def score(self, o: SFMState, obs: Array, length: Array, returns: Array) -> Array:
         """-mean_i (expert_i - sum_t gamma^t phi_i(s_t))^2 of each episode: minus its feature gap."""
         size = (1 - self.spec.gamma) / self.scale
-        return -jnp.square(size * (o.expert.mean - self.discounted(o, obs, length))).mean(-1)
+        return -jnp.square(size * (o.expert.mean - self.discounted(o, obs, length)[0])).mean(-1)

@@ -1,0 +1,227 @@
+"""What is wrong with demonstrations for an environment, in words, and what to do about it."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from sfm.demos import motion
+from sfm.demos.findings import Finding, error, listed, warning
+from sfm.demos.formats import load
+from sfm.demos.reference import Reference, reference
+from sfm.demos.types import Demos
+from sfm.errors import SfmError
+
+__all__ = ["Finding", "examine", "examine_file"]
+
+_REMOVE_NAN = "Cut the demonstration before that time, or record it again; do not fill gaps with zeros."
+
+
+def examine_file(path: str | Path, task: str, gamma: float = 0.99) -> list[Finding]:
+    """As `examine`, for a file; one that cannot be read is a finding."""
+    reference(task)  # an unknown task is the caller's mistake, not the file's
+    try:
+        demos = load(path)
+    except SfmError as problem:
+        not_finite = "is NaN" in str(problem) or "is infinite" in str(problem)
+        return [error(str(problem), _REMOVE_NAN if not_finite else "Nothing else can be checked before.")]
+    return examine(demos, task, gamma)
+
+
+def examine(demos: Demos, task: str, gamma: float = 0.99) -> list[Finding]:
+    """Compares demonstrations with what the environment called `task` produces; [] if all is well.
+
+    gamma is the discount that will be trained with: it decides how long a demonstration must be.
+    """
+    env = reference(task)
+    for check in (_finite, _dimensions, _standardised):  # each makes the checks after it meaningless
+        if found := list(check(demos, env)):
+            return found
+    checks = (_lengths, _starts, _constant, _duplicates, _precision, _clipped, _scale, _actions)
+    found = [finding for check in checks for finding in check(demos, env)]
+    return [*found, *motion.examine(demos, env), *_too_short(demos, env, gamma)]
+
+
+def _states(demos: Demos) -> np.ndarray:
+    """All states, float64 [n,o]."""
+    return np.concatenate([obs for obs, _ in demos.episodes()]).astype(np.float64)
+
+
+def _finite(demos: Demos, env: Reference) -> Iterator[Finding]:
+    for kind, parts in zip(("states", "actions"), zip(*demos.episodes(), strict=True), strict=True):
+        bad = [i for i, part in enumerate(parts) if part is not None and not np.isfinite(part).all()]
+        if bad:
+            time, dim = np.argwhere(~np.isfinite(parts[bad[0]]))[0]
+            where = f"in {listed('demonstration', bad)}; the first at time {time}, dimension {dim}"
+            yield error(f"NaN or infinite {kind} {where}", _REMOVE_NAN)
+
+
+def _dimensions(demos: Demos, env: Reference) -> Iterator[Finding]:
+    found = demos.obs.shape[2]
+    if found == env.obs_dim:
+        return
+    advice = f"Compare with the observation of '{env.name}'; is the file of another task?"
+    if found == env.obs_dim + env.action_dim:
+        advice = "That is states and actions together: store the actions apart, as `action`."
+    elif found == 2 * env.obs_dim:
+        advice = "That is two states beside each other: keep only the first half of each row."
+    elif found == env.obs_dim + 1:
+        advice = "One column too many: perhaps a row number, the time or the reward. Remove it."
+    yield error(f"states have {found} dimensions, '{env.name}' has {env.obs_dim}", advice)
+
+
+def _standardised(demos: Demos, env: Reference) -> Iterator[Finding]:
+    obs = _states(demos)
+    centre, spread = obs.mean(0), obs.std(0)
+    moving = spread > 1e-6
+    if moving.sum() > 1 and ((np.abs(centre) < 0.02) & (np.abs(spread - 1) < 0.02))[moving].mean() > 0.9:
+        yield error(
+            "the states have mean 0 and deviation 1 in every dimension: they were standardised",
+            "Undo it (times the deviation, plus the mean): states must be as the environment gives them.",
+        )
+
+
+def _lengths(demos: Demos, env: Reference) -> Iterator[Finding]:
+    long = np.flatnonzero(demos.length > env.max_steps)
+    if len(long):
+        yield warning(
+            f"longer than an episode of '{env.name}' ({env.max_steps} steps): {listed('demonstration', long)}",
+            "Perhaps several episodes are joined, or frames were added: split or subsample the file.",
+        )
+
+
+def _too_short(demos: Demos, env: Reference, gamma: float) -> Iterator[Finding]:
+    short = np.flatnonzero((demos.length < env.max_steps) & (gamma**demos.length > 0.05))
+    if len(short):
+        least, enough = demos.length[short].min(), int(np.ceil(np.log(0.05) / np.log(gamma)))
+        yield warning(
+            f"too short for the discount {gamma}: {listed('demonstration', short)}; after {least} steps "
+            f"the future still weighs {gamma**least:.0%}",
+            f"Record {min(enough, env.max_steps)} steps or more, or train with a smaller gamma.",
+        )
+
+
+def _starts(demos: Demos, env: Reference) -> Iterator[Finding]:
+    low, high = env.starts.min(0), env.starts.max(0)
+    margin = (high - low) + 0.1 * env.states.std(0) + 1e-6
+    outside = (demos.obs[:, 0] < low - margin) | (demos.obs[:, 0] > high + margin)
+    bad = np.flatnonzero(outside.any(1))
+    if len(bad):
+        yield warning(
+            f"'{env.name}' never starts as in {listed('demonstration', bad)} "
+            f"(see {listed('dimension', np.flatnonzero(outside.any(0)))})",
+            "Perhaps the beginning was cut off, or columns are scaled or reordered: "
+            "a demonstration should begin with the state after reset.",
+        )
+
+
+def _constant(demos: Demos, env: Reference) -> Iterator[Finding]:
+    constant = np.zeros(env.obs_dim, bool)
+    for obs, _ in demos.episodes():
+        constant |= (obs == obs[0]).all(0) if len(obs) > 10 else False
+    constant &= env.varying
+    if constant.any():
+        yield error(
+            f"no change at all in {listed('dimension', np.flatnonzero(constant))} of some demonstration; "
+            f"in '{env.name}' there always is",
+            "A sensor was not recorded, or a column was filled in: record it, or choose a task without it.",
+        )
+
+
+def _duplicates(demos: Demos, env: Reference) -> Iterator[Finding]:
+    first: dict[bytes, int] = {}
+    keys = [obs.tobytes() for obs, _ in demos.episodes()]
+    same = [i for i, key in enumerate(keys) if first.setdefault(key, i) != i]
+    if same:
+        yield warning(
+            f"an exact copy of an earlier one: {listed('demonstration', same)}",
+            "Remove the copies: they add nothing and weigh their demonstration twice.",
+        )
+
+
+def _precision(demos: Demos, env: Reference) -> Iterator[Finding]:
+    obs = np.concatenate([obs for obs, _ in demos.episodes()])
+    free = np.flatnonzero((np.ptp(obs, axis=0) > 0) & ~_on_grid(env.states, 3))
+    if len(free) == 0:
+        return
+    some = obs[:, free]
+    step = np.sqrt(np.mean(np.diff(some.astype(np.float64), axis=0) ** 2, axis=0))
+    coarse = free[np.spacing(np.abs(some).max(0)) > 0.02 * step]
+    if len(coarse):
+        yield error(
+            f"too far from zero for float32 to resolve the motion: {listed('dimension', coarse)}",
+            "Subtract the offset in float64 before saving.",
+        )
+        return
+    with np.errstate(over="ignore"):
+        half = (some == some.astype(np.float16)).all(0)
+    decimals = next((k for k in range(4) if _on_grid(some, k).mean() > 0.5), None)
+    if half.mean() > 0.5 or decimals is not None:
+        how = "half precision (float16)" if decimals is None else f"{decimals} decimals"
+        yield warning(
+            f"the values are rounded to {how}, which '{env.name}' does not do",
+            "Save the states as float32, unrounded: small changes per step carry the motion.",
+        )
+
+
+def _on_grid(values: np.ndarray, decimals: int) -> np.ndarray:
+    """Which columns hold only numbers of so many decimals, up to what float32 resolves."""
+    values = np.asarray(values, np.float64)
+    return (np.abs(values - np.round(values, decimals)) <= 1e-7 * np.abs(values)).all(0)
+
+
+def _clipped(demos: Demos, env: Reference) -> Iterator[Finding]:
+    span, bad = np.ptp(env.states, axis=0), np.zeros(env.obs_dim, bool)
+    for (obs, _), extreme in itertools.product(demos.episodes(), (np.min, np.max)):
+        end = extreme(obs, axis=0)
+        piled = (obs == end).mean(0)
+        # The environment's own limits show in its own extremes.
+        own = np.abs(end - extreme(env.states, axis=0)) <= 0.05 * span
+        bad |= (piled > 0.02) & (piled < 1) & ~own if len(obs) > 100 else False
+    if bad.any():
+        yield warning(
+            f"values pile up at a limit that '{env.name}' does not have: "
+            f"{listed('dimension', np.flatnonzero(bad))}",
+            "They were clipped, or a sensor is saturated: record again with a wider range.",
+        )
+
+
+def _scale(demos: Demos, env: Reference) -> Iterator[Finding]:
+    obs, middle = _states(demos), env.states.mean(0)
+    reach = np.abs(env.states - middle).max(0)
+    ratio = np.abs(obs - middle).max(0) / np.maximum(reach, 1e-9)
+    large = np.flatnonzero((ratio > 10) & (reach > 1e-6))
+    if len(large):
+        factor = float(np.median(ratio[large]))
+        advice = "Check units (millimetres, degrees), offsets and the order of columns."
+        if 20 < factor < 180 and len(large) > 1:
+            advice = "Perhaps degrees instead of radians (a factor of 57.3): convert them."
+        yield error(
+            f"about {factor:.2g} times larger than anything seen in '{env.name}': "
+            f"{listed('dimension', large)}",
+            advice,
+        )
+    small = float(np.median(obs.std(0) / np.maximum(env.states.std(0), 1e-9)))
+    if small < 0.01:
+        yield error(
+            f"the states vary about {1 / max(small, 1e-9):.2g} times less than those of '{env.name}'",
+            "Check units (kilometres, turns) and whether the states were divided by something.",
+        )
+
+
+def _actions(demos: Demos, env: Reference) -> Iterator[Finding]:
+    if demos.action is None:
+        return
+    if demos.action.shape[2] != env.action_dim:
+        yield error(
+            f"actions have {demos.action.shape[2]} dimensions, '{env.name}' has {env.action_dim}",
+            "Remove the actions, which state-only methods do not need, or record them again.",
+        )
+    elif (largest := float(np.abs(demos.action).max())) > 1.0 + 1e-4:
+        yield warning(
+            f"actions reach {largest:.3g}, but lie within [-1, 1] here",
+            "Map them from the actuators' range to [-1, 1].",
+        )
+    elif not demos.action.any():
+        yield warning("all actions are zero", "If they were not recorded, leave them out.")

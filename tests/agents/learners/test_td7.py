@@ -1,0 +1,116 @@
+"""TD7: three encoders, hard copies, and targets clipped to the range seen."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from helpers import DIM, SPEC, assert_close, bootstrap, make, on_host, random_batch, random_like, same
+
+from sfm.agents.learners.base import td_loss
+from sfm.agents.learners.td7 import Bounds
+from sfm.agents.nets import avg_l1_norm
+from sfm.agents.optim import Trained
+
+KEY = jax.random.key(1)
+
+
+@pytest.fixture(scope="module")
+def apart():
+    """A learner and a state in which every network and bound differs from its copies."""
+    learner, s = make("td7", target_noise=0.0)
+    nets = [random_like(x, i) for i, x in enumerate((s.encoder.net, s.fixed, s.actor.net, s.critic.net))]
+    encoder, fixed, actor, critic = nets
+    return learner, s._replace(
+        encoder=Trained(encoder, s.encoder.opt, s.encoder.tx),
+        fixed=fixed,
+        actor=Trained(actor, s.actor.opt, s.actor.tx),
+        critic=Trained(critic, s.critic.opt, s.critic.tx),
+        seen=Bounds(jnp.array(-0.2), jnp.array(0.3)),
+    )
+
+
+def test_every_interval_each_copy_becomes_the_next(apart):
+    learner, s = apart
+    sync = jax.jit(learner.sync)
+    assert same(sync(s, 249), s)
+    after = sync(s, 500)
+    assert same(after.fixed, s.encoder.net)
+    assert same(after.target_encoder, s.fixed)
+    assert same(after.target_actor, s.actor.net)
+    assert same(after.target_critic, s.critic.net)
+    assert same(after.clip, s.seen)
+    assert same((after.encoder, after.actor, after.critic, after.seen), (s.encoder, s.actor, s.critic, s.seen))
+
+
+def test_targets_read_the_target_encoder_and_are_clipped(apart):
+    learner, s = apart
+    s, batch = s._replace(clip=s.seen), random_batch()
+    obs, host = np.asarray(batch.next_obs), jax.device_get((s.target_encoder, s.target_actor))
+    encoder, actor = host
+    zs, zsa = encoder(obs, actor(obs, encoder.state(obs)))
+    psi = np.mean([c(obs, actor(obs, zs), zs, zsa) for c in on_host(s.target_critic)], 0)
+    assert (psi < -0.2).any()
+    assert (psi > 0.3).any()
+    expected = SPEC.gamma * np.asarray(batch.mask)[:, None] * np.clip(psi, -0.2, 0.3)
+    assert_close(bootstrap(learner, s, batch), expected)
+    unclipped, _ = make("td7", target_noise=0.0, clip_targets=False)
+    assert_close(bootstrap(unclipped, s, batch), SPEC.gamma * np.asarray(batch.mask)[:, None] * psi)
+
+
+def test_embeddings_are_as_defined(apart):
+    _, s = apart
+    encoder, obs, action = jax.device_get(s.fixed), *map(np.asarray, random_batch()[:2])
+    zs, zsa = encoder(obs, action)
+    assert_close(zs, avg_l1_norm(encoder.state.mlp(obs)))
+    assert_close(np.abs(zs).mean(-1), np.ones(32))
+    assert_close(zsa, encoder.dynamics(np.concatenate([zs, action], -1)))
+    critic = on_host(s.critic.net)[0]
+    stem = avg_l1_norm(critic.stem(np.concatenate([obs, action], -1)))
+    assert_close(critic(obs, action, zs, zsa), critic.mlp(np.concatenate([stem, zsa, zs], -1)))
+    actor = jax.device_get(s.actor.net)
+    assert_close(actor(obs, zs), np.tanh(actor.mlp(np.concatenate([avg_l1_norm(actor.stem(obs)), zs], -1))))
+
+
+@pytest.fixture(scope="module")
+def early():
+    """300 updates on one batch: what was seen of the targets after each, and the states around them."""
+    learner, start = make("td7")
+    batch, cumulant = random_batch(), np.random.default_rng(1).normal(size=(32, DIM)).astype(np.float32)
+
+    @jax.jit
+    def run(s, steps):
+        def update(s, step):
+            s, metrics = learner.critic_step(s, batch, cumulant, td_loss("mean"), jax.random.fold_in(KEY, step))
+            s = learner.sync(s, step)
+            return s, (metrics, s.seen)
+
+        return jax.lax.scan(update, s, steps)
+
+    before, (metrics, seen) = run(start, jnp.arange(1, 250))
+    after, (later, _) = run(before, jnp.arange(250, 300)[:249])
+    return learner, batch, cumulant, before, metrics, seen, after, later
+
+
+def test_until_the_first_copy_the_target_is_the_cumulant_itself(early):
+    learner, batch, cumulant, before, metrics, seen, after, later = early
+    assert not bootstrap(learner, before, batch).any()  # at the 250th update
+    np.testing.assert_allclose(metrics["target_abs"], np.abs(cumulant).mean(), rtol=1e-6)
+    np.testing.assert_array_equal(seen.low, np.full(249, cumulant.min()))
+    np.testing.assert_array_equal(seen.high, np.full(249, cumulant.max()))
+    assert float(after.clip.low) == cumulant.min()
+    assert bootstrap(learner, after, batch).any()
+    assert later["target_abs"][0] == metrics["target_abs"][0]  # the 250th
+    assert (later["target_abs"][1:] != metrics["target_abs"][0]).all()
+
+
+def test_the_encoder_learns_to_predict_its_next_embedding(early):
+    _, _, _, _, metrics, _, _, later = early
+    assert later["encoder_loss"][-1] < 0.9 * metrics["encoder_loss"][0]
+
+
+def test_the_encoder_is_not_trained_by_the_critics_loss(apart):
+    learner, s = apart
+    step = jax.jit(lambda s, b, c: learner.critic_step(s, b, c, td_loss("mean"), KEY)[0])
+    one, two = (step(s, random_batch(), np.full((32, DIM), c, np.float32)) for c in (0.0, 5.0))
+    assert same(one.encoder, two.encoder)
+    assert not same(one.critic, two.critic)

@@ -1,0 +1,209 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sfm.cli import main
+from sfm.training.logs import read_rows
+
+SETTINGS = {
+    "steps": 160,
+    "gamma": 0.9,
+    "learner.width": 16,
+    "objective.features.width": 16,
+    "objective.features.dim": 8,
+    "objective.features.head-width": 16,
+    "schedule.random-steps": 40,
+    "schedule.batch": 16,
+    "schedule.chunk": 10,
+    "schedule.replay": 1000,
+    "schedule.eval-every": 80,
+    "schedule.eval-episodes": 2,
+    "schedule.save-seconds": 0,
+}
+QUICK = [word for name, value in SETTINGS.items() for word in (f"--{name}", str(value))]
+
+
+def sfm(*args: str | Path, **options) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sfm.cli", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+def test_train_then_eval_leaves_all_that_is_promised(tmp_path, point_file):
+    run = tmp_path / "run"
+    done = sfm("train", "probe_point", "--demos", point_file, "--run", run, *QUICK)
+    assert done.returncode == 0, done.stderr
+    assert "step       160" in done.stdout
+    files = {str(p.relative_to(run)) for p in run.rglob("*") if p.is_file()}
+    assert files >= {
+        "config.json",
+        "demos.npz",
+        "metrics.jsonl",
+        "curve.png",
+        "video.mp4",
+        "video.gif",
+        "policies/checkpoint_seed0.safetensors",
+        "policies/current_seed0.safetensors",
+    }
+    again = sfm("eval", run, "--episodes", "3", "--no-video")
+    assert again.returncode == 0, again.stderr
+    assert "over 3 episodes" in again.stdout
+
+
+def test_ctrl_c_saves_and_resume_goes_on(tmp_path, point_file):
+    run = tmp_path / "run"
+    command = [
+        sys.executable,
+        "-m",
+        "sfm.cli",
+        "train",
+        "probe_point",
+        "--demos",
+        str(point_file),
+        "--run",
+        str(run),
+    ]
+    child = subprocess.Popen(
+        [*command, *QUICK, "--steps", "100000", "--no-video"], stdout=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 120
+    while not list(run.glob("checkpoints/*.safetensors")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=120)
+    assert child.returncode == 130
+    assert f"sfm resume {run}" in out
+    config = json.loads((run / "config.json").read_text())
+    reached = read_rows(run / "metrics.jsonl")[-1]["step"]
+    config["schedule"]["steps"] = reached + 40
+    (run / "config.json").write_text(json.dumps(config))
+    done = sfm("resume", run, "--no-video")
+    assert done.returncode == 0, done.stderr
+    assert f"resumed {run} at step {reached:,}" in done.stdout
+    assert read_rows(run / "metrics.jsonl")[-1]["step"] == reached + 40
+
+
+def says(capsys, *args: str | Path) -> str:
+    """What a failing command prints: one line on stderr, no traceback, exit status 1."""
+    assert main([str(a) for a in args]) == 1
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    assert captured.err.startswith("error: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+def test_an_unknown_task_suggests_the_nearest(capsys, point_file):
+    assert "walker_walk" in says(capsys, "train", "walker_wlak", "--demos", point_file)
+
+
+def test_an_unknown_command_suggests_the_nearest(capsys):
+    assert "did you mean train" in says(capsys, "tran")
+
+
+def test_an_unknown_preset_suggests_the_nearest(capsys):
+    assert "sfm-td7" in says(capsys, "train", "walker_walk", "--preset", "sfm-td77")
+
+
+@pytest.mark.parametrize(
+    ("obs", "message"),
+    [
+        (np.zeros((50, 3), np.float32), "states have 3 dimensions, the environment has 1"),
+        (np.full((50, 1), np.nan, np.float32), "NaN"),
+        (np.full((50, 1), np.inf, np.float32), "infinite"),
+        (np.zeros((0, 1), np.float32), "demonstration"),
+        (np.zeros((1, 1), np.float32), "at least 2 states"),
+        (np.array([["a"], ["b"]]), "numbers"),
+    ],
+)
+def test_demonstrations_that_do_not_fit(capsys, tmp_path, obs, message):
+    path, run = tmp_path / "bad.npz", tmp_path / "run"
+    np.savez(path, obs=obs)
+    assert message in says(capsys, "train", "probe_point", "--demos", path, "--run", run)
+    assert not run.exists()
+
+
+def test_a_run_that_exists_is_not_overwritten(capsys, tmp_path, point_file):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "precious.txt").write_text("mine")
+    args = ("train", "probe_point", "--demos", point_file, "--run", tmp_path / "run")
+    assert "already exists" in says(capsys, *args)
+    assert (tmp_path / "run" / "precious.txt").read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_written(capsys, tmp_path, point_file):
+    (tmp_path / "file").write_text("")
+    args = ("train", "probe_point", "--demos", point_file, "--run", tmp_path / "file" / "run")
+    assert "could not write" in says(capsys, *args)
+
+
+def test_a_full_disk_ends_the_run_and_keeps_the_last_checkpoint(tmp_path, point_file):
+    """A real limit of the operating system on the size of a file, hit when the replay has grown."""
+    import resource
+
+    run = tmp_path / "run"
+    command = [
+        sys.executable,
+        "-m",
+        "sfm.cli",
+        "train",
+        "probe_point",
+        "--demos",
+        str(point_file),
+        "--run",
+        str(run),
+    ]
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+
+    done = subprocess.run(
+        [*command, *QUICK, "--steps", "40000", "--schedule.replay", "20000", "--no-video"],
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+        timeout=300,
+        env={**os.environ, "SFM_CACHE": "/dev/null/none"},
+    )
+    assert done.returncode == 1, done.stderr
+    assert "could not write" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    from sfm.training.checkpoint import Checkpoints
+
+    assert Checkpoints(run / "checkpoints").load()[0] > 0
+
+
+def test_debug_shows_the_traceback():
+    done = sfm("train", "walker_wlak", "--debug")
+    assert done.returncode != 0
+    assert "Traceback" in done.stderr
+
+
+def test_bad_configuration_is_one_line(capsys, point_file):
+    assert "gamma must lie in" in says(capsys, "train", "probe_point", "--demos", point_file, "--gamma", "2")
+
+
+def test_help_is_quick_and_teaches():
+    begin = time.perf_counter()
+    done = sfm("--help")
+    assert time.perf_counter() - begin < 2
+    assert "train" in done.stdout
+    assert "resume" in done.stdout
+    help_train = sfm("train", "--help").stdout
+    for word in ("--demos", "--preset", "--learner.lr-actor", "--objective.features.method", "--seeds"):
+        assert word in help_train
+
+
+def test_presets_and_tasks_are_listed(capsys):
+    assert main(["presets"]) == 0
+    assert main(["tasks"]) == 0
+    out = capsys.readouterr().out
+    assert "sfm-td7" in out
+    assert "quadruped_jump" in out
