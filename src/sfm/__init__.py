@@ -7,6 +7,8 @@ action, _ = result.policy.predict(observation)
 
 from typing import TYPE_CHECKING, Any
 
+from sfm.envs.registration import register
+
 if TYPE_CHECKING:
     from sfm.api import Result, resume, train
     from sfm.demos import Demos
@@ -26,6 +28,8 @@ _WHERE = {
     "resume": ("sfm.api", "resume"),
     "train": ("sfm.api", "train"),
 }
+
+register()  # so that gymnasium.make("sfm/walker_walk-v0") works after `import sfm`
 
 
 def __getattr__(name: str) -> Any:

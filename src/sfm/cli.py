@@ -191,9 +191,49 @@ def _report(folder: Path, episodes: int, video: bool, seed: int | None) -> int:
 
 
 def _demos(args: Sequence[str]) -> int:
+    if args and args[0] == "collect":
+        return _collect(args[1:])
     from sfm.demos import command
 
     return command.main(args)
+
+
+def _collect(args: Sequence[str]) -> int:
+    from tyro.conf import Positional
+
+    @dataclass(frozen=True)
+    class Collect:
+        """Record demonstrations of a trained policy: the best of several noise-free episodes."""
+
+        policy: Positional[Path]
+        """A run folder or a policy file."""
+        target: Positional[Path]
+        """The .npz file to write."""
+        count: int = 5
+        candidates: int = 20
+        seed: int = 0
+
+    given = _parse(Collect, "demos collect", args)
+    if not 1 <= given.count <= given.candidates:
+        raise SfmError("--count must lie between 1 and --candidates")
+    from rich.progress import Progress as Bar
+
+    from sfm import storage
+    from sfm.demos import npz
+    from sfm.envs import make
+    from sfm.evaluation.collect import collect
+    from sfm.policy import load_policy
+
+    policy = load_policy(given.policy)
+    env = make(policy.meta["task"])
+    with Bar() as bar:
+        task = bar.add_task("episodes", total=given.candidates)
+        shown = lambda done: bar.update(task, completed=done)  # noqa: E731
+        demos, made = collect(env, policy, given.count, given.candidates, given.seed, shown)
+    npz.save(given.target, demos, provenance=storage.to_json(made))
+    print(f"wrote {given.target}: returns {', '.join(f'{r:.1f}' for r in made['returns'])}")
+    print(f"all {given.candidates}: {made['all_returns_mean']:.1f} +- {made['all_returns_std']:.1f}")
+    return 0
 
 
 def _presets(args: Sequence[str]) -> int:

@@ -88,6 +88,7 @@ class Run:
                     modules[i],
                     self.config,
                     task=self.config.task,
+                    preset=self.config.preset,
                     seed=seed,
                     steps=training.progress[i].steps,
                     updates=training.progress[i].updates,

@@ -8,9 +8,9 @@ import numpy as np
 from sfm.envs import Env
 from sfm.training.buffer import Episodes
 
-__all__ = ["EVALUATE", "REFRESH", "TRAIN", "VIDEO", "reset_seed", "rollout"]
+__all__ = ["DEMONSTRATE", "EVALUATE", "REFRESH", "TRAIN", "VIDEO", "acting", "reset_seed", "rollout"]
 
-TRAIN, EVALUATE, REFRESH, VIDEO = range(4)  # streams of reset seeds
+TRAIN, EVALUATE, REFRESH, VIDEO, DEMONSTRATE = range(5)  # streams of reset seeds
 
 Act = Callable[[np.ndarray, int], np.ndarray]
 """(obs [N, o], time) -> action [N, a]."""
