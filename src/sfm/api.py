@@ -58,7 +58,7 @@ def train(
     """Train a policy that behaves like the demonstrations.
 
     env: a task name, a Gymnasium id, or a function that makes an `sfm.envs.Env`.
-    demos: a path, `Demos`, one array of states [T+1, o] or a list of them; None: the bundled ones.
+    demos: a path, `Demos`, one array of states [T+1, o] or a list of them; None: the bundled one.
     overrides: fields of `Config` by their dotted path with `__` for the dot, or by their bare name where
     only one place has it: `steps=20_000`, `learner__lr_actor=1e-3`.
     """
@@ -92,19 +92,35 @@ def _preset(name: str) -> Config:
     return preset(name)
 
 
-def find_demos(demos: Any, config: Config) -> tuple[Demos | None, dict[str, Any]]:
-    """Demonstrations in whatever form they were given, and where they come from."""
+def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[Demos | None, dict[str, Any]]:
+    """Demonstrations in whatever form they were given, and where they come from.
+
+    `index` picks one of several; by default all that were given are used, and the first of the bundled ones.
+    """
+    provenance: dict[str, Any] = {}
     if demos is None:
         if config.objective.kind == "reward":
             return None, {}
-        found = bundled.bundled(config.task)
-        return found, bundled.provenance(config.task) if found else {}
-    if isinstance(demos, Demos):
-        return demos, {}
-    if isinstance(demos, (str, Path)):
-        return load_demos(demos), {"source": str(demos)}
-    arrays = demos if isinstance(demos, list) else [demos]
-    return Demos.from_list(arrays), {}
+        demos = bundled.bundled(config.task)
+        if demos is None:
+            return None, {}
+        provenance, index = bundled.provenance(config.task), index or 0
+    elif isinstance(demos, (str, Path)):
+        demos, provenance = load_demos(demos), {"source": str(demos)}
+    elif not isinstance(demos, Demos):
+        demos = Demos.from_list(demos if isinstance(demos, list) else [demos])
+    if index is None:
+        return demos, provenance
+    if not 0 <= index < len(demos.length):
+        raise SfmError(f"there is no demonstration {index}: there are {len(demos.length)}, counted from 0")
+    if "returns" in provenance:
+        provenance = {**provenance, "returns": [provenance["returns"][index]]}
+    return Demos.from_list(*_one(demos, index)), {**provenance, "index": index}
+
+
+def _one(demos: Demos, index: int) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
+    obs, action = list(demos.episodes())[index]
+    return [obs], None if action is None else [action]
 
 
 def default_folder(config: Config) -> Path:
@@ -157,8 +173,8 @@ def expert_return(folder: Path) -> float | None:
 
 def finish(
     run: Path, *, episodes: int, video: bool, seed: int | None = None, note: Callable[[str], None]
-) -> np.ndarray:
-    """Evaluate a run's checkpoint policy, draw its curve and record a video. Returns [episodes]."""
+) -> dict[int, np.ndarray]:
+    """Evaluate a run's checkpoint policies, draw its curve and record a video. Returns [episodes] by seed."""
     from sfm.evaluation import curve
     from sfm.evaluation import video as film
     from sfm.evaluation.evaluate import evaluate
@@ -166,21 +182,20 @@ def finish(
     from sfm.training.rollout import VIDEO, reset_seed
 
     opened = reopen(run)
-    policy = load_policy(run, seed=seed)
-    env = opened.make_env()
-    returns = evaluate(env, policy, episodes, opened.config.seed)
-    rows = read_rows(Path(run) / "metrics.jsonl")
-    title = f"{opened.config.task}, {opened.config.preset}"
+    config, env = opened.config, opened.make_env()
+    seeds = range(config.seed, config.seed + config.seeds) if seed is None else [seed]
+    policies = {s: load_policy(run, seed=s) for s in seeds}
+    returns = {s: evaluate(env, policy, episodes, s) for s, policy in policies.items()}
     try:
+        rows = read_rows(Path(run) / "metrics.jsonl")
+        title = f"{config.task}, {config.preset}"
         curve.plot(rows, Path(run) / "curve.png", title=title, expert=expert_return(run))
         note(f"curve  {Path(run) / 'curve.png'}")
-    except SfmError as error:
-        note(str(error))
-    if video:
-        try:
-            for path in film.record(env, policy, Path(run), seed=reset_seed(opened.config.seed, VIDEO, 0)):
+        if video:
+            best = max(returns, key=lambda s: returns[s].mean())
+            for path in film.record(env, policies[best], Path(run), seed=reset_seed(best, VIDEO, 0)):
                 note(f"video  {path}")
-        except SfmError as error:
-            note(f"no video: {error}")
+    except SfmError as error:  # the evaluation is worth showing without pictures
+        note(f"no picture: {error}")
     env.close()
     return returns

@@ -85,7 +85,9 @@ def _train(args: Sequence[str]) -> int:
         task: tyro.conf.Positional[str] = TASK
         """A bundled task (see `sfm tasks`), a dm_control task, or a Gymnasium id."""
         demos: Path | None = None
-        """Demonstrations; default: the ones bundled for the task."""
+        """Demonstrations; default: the one bundled for the task."""
+        demo: int | None = None
+        """Use only this one of several demonstrations, counted from 0; default: all of --demos."""
         preset: str = name
         """A named configuration (see `sfm presets`); every option below starts from it."""
         run: Path | None = None
@@ -121,7 +123,7 @@ def _train(args: Sequence[str]) -> int:
     from sfm import api
     from sfm.run import create
 
-    demos, provenance = api.find_demos(given.demos, config)
+    demos, provenance = api.find_demos(given.demos, config, given.demo)
     folder = given.run or api.default_folder(config)
     run = create(folder, config, demos, provenance=provenance)
     return _run(run, given.video, given.tensorboard, given.wandb)
@@ -182,8 +184,9 @@ def _report(folder: Path, episodes: int, video: bool, seed: int | None) -> int:
 
     returns = api.finish(folder, episodes=episodes, video=video, seed=seed, note=print)
     expert = api.expert_return(folder)
-    close = f", {returns.mean() / expert:.0%} of the expert's {expert:.1f}" if expert else ""
-    print(f"return {returns.mean():.1f} +- {returns.std():.1f} over {episodes} episodes{close}")
+    for number, mine in returns.items():
+        close = f", {mine.mean() / expert:.0%} of the expert's {expert:.1f}" if expert else ""
+        print(f"seed {number}: return {mine.mean():.1f} +- {mine.std():.1f} over {episodes} episodes{close}")
     return 0
 
 

@@ -147,9 +147,9 @@ class SFMConfig:
     """Which psi values s' in the telescoping estimator."""
     tail: Literal["bootstrap", "truncate", "repeat"] = "bootstrap"
     """What follows the demonstration's last state: psi of the policy, nothing, or that state for ever."""
-    expert_from: Literal["start", "anywhere"] = "start"
-    """Successor features of the expert from its first state (eq. 7), or averaged over all states of the
-    demonstration as starting points, which is what uniform replay gives for the policy."""
+    match_from: Literal["start", "anywhere"] = "start"
+    """Match successor features from the start states (the paper: the expert's by a discounted sum, the
+    policy's by telescoping), or averaged over all states that demonstration and replay visit."""
     expert_interval: int = 1
     """Recompute phi of the expert's states every so many actor steps."""
     scale_psi: bool = False

@@ -50,7 +50,7 @@ def _circles(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
         pairs = ", ".join(f"{i} and {j}" for i, j in wrong[:4])
         yield error(
             f"dimensions {pairs}{' and others' if len(wrong) > 4 else ''} are cosine and sine of an angle in "
-            f"'{env.name}', on a circle of radius 1; here they leave it (radius {_radius(episodes, env):.3g})",
+            f"'{env.name}', on a circle of radius 1; here the radius is about {_radius(episodes, env):.2g}",
             "Check the order of columns, and that nothing was scaled, standardised or smoothed.",
         )
 
@@ -147,11 +147,11 @@ def _jumps(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
     for i, x in enumerate(episodes):
         size = np.abs(deviations(x, env.circles, env.laws))
         typical = np.sqrt(np.mean(size**2, axis=0))
-        # Over all laws at once. In healthy demonstrations the first is below 1, at a reset or gap above 2.
+        # Over all laws at once. Healthy demonstrations stay below 0.4 of what was seen, resets exceed it.
         unseen, unusual = (
             np.sqrt(np.mean((size / np.maximum(unit, 1e-9)) ** 2, axis=1)) for unit in (env.residual, typical)
         )
-        found += [(i, int(t)) for t in np.flatnonzero((unseen > 1.8) & (unusual > 6))]
+        found += [(i, int(t)) for t in np.flatnonzero((unseen > 0.9) & (unusual > 6))]
     if found:
         demo, time = found[0]
         yield error(

@@ -37,7 +37,7 @@ class Reference(NamedTuple):
     starts: np.ndarray  # [m,o]
     circles: list[tuple[int, int]]  # dimensions that are cosine and sine of one angle
     laws: list[Law]
-    residual: np.ndarray  # [laws], the largest deviation from each law
+    residual: np.ndarray  # [laws], how much one step could deviate: the most seen, or half the fastest move
     varying: np.ndarray  # [o] bool, what changes within each episode
     repeats: float  # the fraction of steps that change nothing
 
@@ -62,7 +62,7 @@ def reference(name: str) -> Reference:
         starts,
         circles,
         laws,
-        np.max([np.abs(deviations(x, circles, laws)).max(0, initial=0.0) for x in episodes], axis=0),
+        np.max([_deviating(x, circles, laws) for x in episodes], axis=0),
         np.all([np.ptp(x, axis=0) > 0 for x in episodes], axis=0),
         float(np.mean(np.concatenate([(np.diff(x, axis=0) == 0).all(1) for x in episodes]))),
     )
@@ -128,6 +128,12 @@ def deviations(x: np.ndarray, circles: list[tuple[int, int]], laws: list[Law]) -
     rates = np.array([law.rate for law in laws])
     predicted = rates * centres(x)[:, [law.partner for law in laws]]
     return moves(x, circles)[:, [law.coordinate for law in laws]] - predicted
+
+
+def _deviating(x: np.ndarray, circles: list[tuple[int, int]], laws: list[Law]) -> np.ndarray:
+    """[laws]: the largest deviation in x, or half the largest move: a blow can stop any motion."""
+    fastest = np.abs(moves(x, circles)[:, [law.coordinate for law in laws]]).max(0, initial=0.0)
+    return np.maximum(np.abs(deviations(x, circles, laws)).max(0, initial=0.0), fastest / 2)
 
 
 def _laws(episodes: list[np.ndarray], circles: list[tuple[int, int]]) -> list[Law]:

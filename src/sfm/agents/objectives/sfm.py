@@ -2,8 +2,9 @@
 
     witness = E[sum gamma^t phi(s_t)] of the expert - the same of the policy
 
-The expert's term is a sum over the demonstrations (eq. 7); the policy's comes from replay through the
-telescoping identity (prop. 1). Both are averaged over updates.
+The expert's term is a sum over the demonstrations (eq. 6); the policy's comes from replay through the
+telescoping identity (prop. 1). Both are averaged over updates. Or both start from everywhere, see
+`SFMConfig.match_from`.
 """
 
 from typing import Any, NamedTuple
@@ -119,14 +120,18 @@ class SFM:
         def apply(psi: Array) -> tuple[Array, tuple[SFMState, Metrics]]:
             source = other if self.uses_other else batch
             now = value(source.obs, k_now) if self.uses_other else psi
-            following = value(source.next_obs, k_next, target=c.bootstrap == "target")
-            policy_now = telescoped(now, following, source.mask, gamma)
+            if c.match_from == "start":
+                following = value(source.next_obs, k_next, target=c.bootstrap == "target")
+                policy_now = telescoped(now, following, source.mask, gamma)
+            else:
+                policy_now = now.mean(0)
             expert_now = self._expert(o, value, demos, turn, k_tail)
             expert, policy = o.expert.add(expert_now, c.ema), o.policy.add(policy_now, c.ema)
             witness = expert.mean - policy.mean
             direction = {
                 "witness": witness,
-                "witness_flow": witness + (1 - c.ema) * (expert.mean - policy_now),
+                # d policy.mean / d policy_now = (1 - ema) / weight: the average is debiased
+                "witness_flow": witness + (1 - c.ema) / policy.weight * (expert.mean - policy_now),
                 "squared": 2 * (expert.mean - policy_now),
             }[c.actor_loss]
             if c.unit_witness:
@@ -169,7 +174,7 @@ class SFM:
 
     def discounted(self, o: SFMState, obs: Array, length: Array) -> tuple[Array, Array]:
         """Discounted features [N, d] of episodes obs [N, T+1, o], and the weight [N, 1] of what follows."""
-        weights, beyond = time_weights(length, obs.shape[1], self.spec.gamma, self.config.expert_from)
+        weights, beyond = time_weights(length, obs.shape[1], self.spec.gamma, self.config.match_from)
         return jnp.einsum("nt,ntd->nd", weights, self.phi(o, obs)), beyond[:, None]
 
     def refresh(

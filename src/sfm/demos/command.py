@@ -1,0 +1,120 @@
+"""`sfm demos`: list, inspect, convert and examine demonstrations."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from sfm.errors import SfmError
+
+__all__ = ["convert", "doctor", "inspect", "list_", "main"]
+
+
+def main(args: Sequence[str]) -> int:
+    """Runs one of the commands below; `args` as on the command line."""
+    tyro.extras.subcommand_cli_from_dict(
+        {"list": list_, "inspect": inspect, "convert": convert, "doctor": doctor},
+        prog="sfm demos",
+        description="List, inspect, convert and examine demonstrations.",
+        args=list(args),
+    )
+    return 0
+
+
+def list_() -> None:
+    """The bundled demonstrations, and how each was made."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from sfm.demos import bundled, inspect
+
+    table = Table("task", "demonstrations", "made by")
+    for name in bundled.names():
+        demos = bundled.bundled(name)
+        assert demos is not None
+        made = ", ".join(f"{key} {value}" for key, value in bundled.provenance(name).items() if key != "task")
+        table.add_row(name, inspect.summary(demos), made[:200])
+    Console().print(table if table.rows else "no demonstrations are bundled")
+
+
+def inspect(
+    path: Annotated[str, tyro.conf.Positional], task: str | None = None, plot: Path | None = None
+) -> None:
+    """Shapes, lengths and ranges of demonstrations; with a task also what the doctor says.
+
+    Args:
+        path: A file, a folder, a Minari id or a bundled task.
+        task: Compare with this environment.
+        plot: Write a PNG with each dimension over time.
+    """
+    from rich.console import Console
+
+    from sfm.demos import inspect as look
+    from sfm.demos.formats import load
+
+    demos = load(path)
+    console = Console()
+    console.print(look.table(demos, f"{path}: {look.summary(demos)}"))
+    if plot is not None:
+        look.plot(demos, plot)
+        console.print(f"plot: {plot}")
+    if task is not None:
+        _report(path, task, 0.99)
+
+
+def convert(
+    source: Annotated[str, tyro.conf.Positional],
+    target: Annotated[str, tyro.conf.Positional],
+    format: str | None = None,
+) -> None:
+    """Writes demonstrations in another format.
+
+    Args:
+        source: A file, a folder, a Minari id or a bundled task.
+        target: A file or a new folder; minari:ID writes among this machine's Minari datasets.
+        format: npz, csv, minari or imitation; default: what the suffix of the target says.
+    """
+    from sfm.demos import inspect as look
+    from sfm.demos.convert import save
+    from sfm.demos.formats import load
+
+    demos = load(source)
+    save(target, demos, format)
+    print(f"{target}: {look.summary(demos)}")
+
+
+def doctor(
+    path: Annotated[str, tyro.conf.Positional],
+    task: Annotated[str, tyro.conf.Positional],
+    gamma: float = 0.99,
+) -> None:
+    """Compares demonstrations with an environment and says what is wrong and what to do.
+
+    Args:
+        path: A file, a folder, a Minari id or a bundled task.
+        task: The environment to train in.
+        gamma: The discount to train with.
+    """
+    errors = _report(path, task, gamma)
+    if errors:
+        raise SfmError(f"{path} does not fit '{task}': {errors} error{'s' if errors > 1 else ''}, see above")
+
+
+def _report(path: str, task: str, gamma: float) -> int:
+    """Prints all findings; the number of errors among them."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    from sfm.demos.doctor import examine_file
+
+    console = Console(soft_wrap=True)
+    findings = examine_file(path, task, gamma)
+    for finding in findings:
+        colour = "red" if finding.severity == "error" else "yellow"
+        console.print(
+            f"[{colour}]{finding.severity}[/]: {escape(finding.what)}\n    {escape(finding.advice)}"
+        )
+    if not findings:
+        console.print(f"{escape(path)} fits '{task}': nothing to object")
+    return sum(finding.severity == "error" for finding in findings)

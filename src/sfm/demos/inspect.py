@@ -1,0 +1,66 @@
+"""What demonstrations look like: shapes, lengths and ranges as text, each dimension as a plot."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from sfm import storage
+from sfm.demos.types import Demos
+
+__all__ = ["plot", "summary", "table"]
+
+_CURVES = 8  # more demonstrations than this hide each other
+
+
+def summary(demos: Demos) -> str:
+    """How many demonstrations of what size, in one line."""
+    count, _, obs_dim = demos.obs.shape
+    low, high = demos.length.min(), demos.length.max()
+    steps = f"{low}" if low == high else f"{low} to {high} (median {np.median(demos.length):.0f})"
+    actions = "no actions" if demos.action is None else f"actions of {demos.action.shape[2]} dimensions"
+    return (
+        f"{count} demonstration{'s' if count > 1 else ''} of {steps} steps, "
+        f"states of {obs_dim} dimensions, {actions}"
+    )
+
+
+def table(demos: Demos, title: str = ""):
+    """A rich table: range, mean, deviation and typical change per step of each dimension."""
+    from rich.table import Table
+
+    made = Table("", "min", "max", "mean", "std", "change per step", title=title or None)
+    for column in range(1, 6):
+        made.columns[column].justify = "right"
+    for kind, parts in zip(("state", "action"), zip(*demos.episodes(), strict=True), strict=True):
+        if parts[0] is None:
+            continue
+        values = np.concatenate(parts).astype(np.float64)
+        steps = np.concatenate([np.abs(np.diff(part, axis=0)) for part in parts])
+        change = steps.mean(0) if len(steps) else np.zeros(values.shape[1])
+        rows = zip(values.min(0), values.max(0), values.mean(0), values.std(0), change, strict=True)
+        for i, row in enumerate(rows):
+            made.add_row(f"{kind} {i}", *(f"{number:.4g}" for number in row))
+    return made
+
+
+def plot(demos: Demos, path: str | Path) -> None:
+    """Writes a PNG with a panel per dimension over time, states first, then actions."""
+    from matplotlib.figure import Figure
+
+    panels = [(f"state {i}", demos.obs[..., i], demos.length + 1) for i in range(demos.obs.shape[2])]
+    if demos.action is not None:
+        panels += [(f"action {i}", demos.action[..., i], demos.length) for i in range(demos.action.shape[2])]
+    columns = min(6, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    figure = Figure(figsize=(2.4 * columns, 1.5 * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=True).ravel()
+    for axis, (name, values, counts) in zip(axes, panels, strict=False):
+        for demo in range(min(_CURVES, len(values))):
+            axis.plot(values[demo, : counts[demo]], linewidth=0.6)
+        axis.set_title(name, fontsize=8)
+        axis.tick_params(labelsize=6)
+    for axis in axes[len(panels) :]:
+        axis.set_visible(False)
+    with storage.atomic(Path(path)) as temporary:
+        figure.savefig(temporary, format="png", dpi=120)

@@ -1,0 +1,24 @@
+"""Plain RL as the smallest objective."""
+
+import jax.numpy as jnp
+import numpy as np
+from helpers import SPEC, assert_close, random_batch
+
+from sfm.agents.objectives import make_objective
+from sfm.config import RewardConfig
+
+
+def test_the_cumulant_is_the_scaled_reward_and_the_weight_is_one():
+    reward, batch = make_objective(RewardConfig(scale=2.0), SPEC), random_batch()
+    o, cumulant, metrics = reward.update((), batch, None, 1, None)  # pyright: ignore
+    assert (o, metrics) == ((), {})
+    assert_close(cumulant, 2 * np.asarray(batch.reward)[:, None])
+    weight, (_, metrics) = reward.weigh((), None, batch, batch, None, 1, None)(jnp.array([[1.0], [3.0]]))  # pyright: ignore
+    assert weight.tolist() == [1.0]
+    assert float(metrics["value"]) == 2.0
+
+
+def test_the_score_is_the_return():
+    reward = make_objective(RewardConfig(), SPEC)
+    assert reward.score((), None, None, np.array([1.0, 2.0])).tolist() == [1.0, 2.0]  # pyright: ignore
+    assert reward.penalty((), None, None, None) is None  # pyright: ignore

@@ -1,0 +1,355 @@
+"""The witness, the telescoping estimator and the expert's sums, against their definitions."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from helpers import (
+    DIM,
+    SPEC,
+    assert_close,
+    descending,
+    doubled,
+    make,
+    minus,
+    random_batch,
+    random_demos,
+    small_sfm,
+)
+
+from sfm.agents.nets import first
+from sfm.agents.objectives.sfm import SFM, telescoped
+from sfm.agents.optim import Average
+
+GAMMA = SPEC.gamma
+KEY = jax.random.key(2)
+ONLINE, TARGET = np.random.default_rng(4).normal(size=(2, SPEC.obs_dim, DIM)).astype(np.float32)
+
+
+def value(obs, key, target=False):
+    """A psi that is linear in the state."""
+    return obs @ (TARGET if target else ONLINE)
+
+
+# Prop. 1 on a Markov chain with random transitions.
+
+
+def rows_from_occupancy(follow, start, psi):
+    """psi and psi' over all transitions, weighted by the discounted occupancy: [n*n, d] each."""
+    n = len(start)
+    occupancy = (1 - GAMMA) * np.linalg.solve(np.eye(n) - GAMMA * follow.T, start)
+    weight = (n * n) * (occupancy[:, None] * follow).reshape(-1, 1)
+    now, following = np.divmod(np.arange(n * n), n)
+    return weight * psi[now], weight * psi[following], following
+
+
+@pytest.fixture
+def chain():
+    rng = np.random.default_rng(0)
+    follow = rng.dirichlet(np.ones(6), 6)
+    return follow, rng.dirichlet(np.ones(6)), rng.normal(size=(6, DIM))
+
+
+def test_telescoping_gives_the_successor_features_of_the_start(chain):
+    follow, start, phi = chain
+    psi = np.linalg.solve(np.eye(6) - GAMMA * follow, phi)
+    now, following, _ = rows_from_occupancy(follow, start, psi)
+    np.testing.assert_allclose(telescoped(now, following, np.ones(36), GAMMA), start @ psi, rtol=1e-5)
+
+
+def test_telescoping_stops_at_terminal_states(chain):
+    """State 5 is the end: it has no features, and what a critic says of it must not matter."""
+    follow, start, phi = chain
+    start = np.append(start[:5] / start[:5].sum(), 0)
+    follow[5], phi[5] = np.eye(6)[5], 0
+    psi = np.linalg.solve(np.eye(6) - GAMMA * follow, phi)
+    now, following, where = rows_from_occupancy(follow, start, psi)
+    following[where == 5] = 1e3
+    np.testing.assert_allclose(telescoped(now, following, where < 5, GAMMA), start @ psi, rtol=1e-5)
+
+
+# The witness.
+
+
+def objective(**changes):
+    sfm = SFM(small_sfm(**changes), SPEC)
+    return sfm, sfm.init(KEY, random_demos())
+
+
+@pytest.fixture(scope="module")
+def weighed():
+    """weighed(turns, **changes): the state, weight and metrics after so many turns with one batch."""
+
+    def run(turns, **changes):
+        sfm, o = objective(**changes)
+        batch, other, demos = random_batch(0), random_batch(1), random_demos()
+
+        @jax.jit
+        def turn(o, number):
+            weigh = sfm.weigh(o, value, batch, other, demos, number, KEY)
+            weight, (o, metrics) = weigh(value(batch.obs, KEY))
+            return o, weight, metrics
+
+        for i in range(1, turns + 1):
+            o, weight, metrics = turn(o, i)
+        return sfm, o, weight, metrics
+
+    return run
+
+
+def estimate(batch, following=TARGET):
+    obs, next_obs, mask = (np.asarray(x) for x in (batch.obs, batch.next_obs, batch.mask))
+    return (obs @ ONLINE - GAMMA * mask[:, None] * (next_obs @ following)).mean(0) / (1 - GAMMA)
+
+
+@pytest.mark.parametrize("turns", [1, 5])
+def test_the_witness_is_expert_minus_policy_whatever_the_number_of_turns(weighed, turns):
+    sfm, o, weight, metrics = weighed(turns, actor_loss="witness")
+    expert = np.asarray(sfm.expert_features(o, value, random_demos(), KEY))
+    assert_close(o.expert.mean, expert)
+    assert_close(o.policy.mean, estimate(random_batch(0)))
+    witness = expert - estimate(random_batch(0))
+    assert_close(weight, (1 - GAMMA) * witness)
+    assert float(metrics["gap"]) == pytest.approx(np.mean(((1 - GAMMA) * witness) ** 2), rel=1e-5)
+    assert float(metrics["expert_norm"]) == pytest.approx((1 - GAMMA) * np.linalg.norm(expert), rel=1e-5)
+
+
+def test_the_online_psi_values_the_next_state_where_asked_for(weighed):
+    _, o, *_ = weighed(1, bootstrap="online")
+    assert_close(o.policy.mean, estimate(random_batch(0), following=ONLINE))
+
+
+def test_an_independent_witness_is_estimated_on_the_other_batch(weighed):
+    sfm, o, *_ = weighed(1, witness_batch="independent")
+    assert sfm.uses_other
+    assert_close(o.policy.mean, estimate(random_batch(1)))
+
+
+def test_a_unit_witness_has_length_one_and_the_same_direction(weighed):
+    for loss in ("witness", "squared"):
+        unit, plain = (np.asarray(weighed(1, actor_loss=loss, unit_witness=u)[2]) for u in (True, False))
+        assert np.linalg.norm(unit) == pytest.approx(1)
+        assert_close(unit, plain / np.linalg.norm(plain))
+
+
+def test_the_averages_forget_geometrically():
+    sfm, o = objective(ema=0.9)
+    demos, totals = random_demos(), []
+    for seed in range(3):
+        batch = random_batch(seed)
+        weigh = sfm.weigh(o, value, batch, batch, demos, jnp.array(1), KEY)
+        o = weigh(value(batch.obs, KEY))[1][0]
+        totals.append(estimate(batch))
+    weights = 0.9 ** np.array([2, 1, 0])
+    assert_close(o.policy.mean, weights @ totals / weights.sum())
+
+
+# The actor's loss, differentiated.
+
+
+@pytest.mark.usefixtures("double")
+def test_the_actors_gradient_is_that_of_the_losses_as_written():
+    """`witness_flow` and `squared` are losses with gradients through the policy's features (the newest of
+    them, for the average); the code reaches the same gradients with a constant weight."""
+    learner, s = make("td3")
+    s = doubled(s)
+    s = s._replace(actor=descending(s.actor))
+    sfm, o = objective()
+    batch, demos, rho = random_batch(), random_demos(), sfm.config.ema
+
+    def losses(actor, o, after):
+        """The three losses of (1 - gamma)^2 <E - Pi, E - average of Pi>."""
+        critic = first(s.critic.net)
+        psi = critic(batch.obs, jnp.tanh(actor(batch.obs))).mean(0)
+        following = first(s.target_critic)(batch.next_obs, jnp.tanh(s.actor.net(batch.next_obs)))
+        policy = (psi - GAMMA * (batch.mask[:, None] * following).mean(0)) / (1 - GAMMA)
+        average = (rho * o.policy.total + (1 - rho) * policy) / (rho * o.policy.weight + 1 - rho)
+        expert = after.expert.mean
+
+        def inner(a, b):
+            return (1 - GAMMA) ** 2 * a @ b
+
+        return {
+            "witness": inner(expert - policy, expert - jax.lax.stop_gradient(average)),
+            "witness_flow": inner(expert - policy, expert - average),
+            "squared": inner(expert - policy, expert - policy),
+        }
+
+    @jax.jit
+    def turn(o):
+        def psi(obs, key, target=False):
+            return learner.value(s, obs, key, target=target)
+
+        found, afters = {}, {}
+        for name in ("witness", "witness_flow", "squared"):
+            variant = SFM(dataclasses.replace(sfm.config, actor_loss=name), SPEC)
+            weigh = variant.weigh(o, psi, batch, batch, demos, jnp.array(1), KEY)
+            moved, (afters[name], _), _ = learner.actor_step(s, batch, weigh, None, KEY)
+            found[name] = minus(s.actor.net, moved.actor.net)
+        after = afters["witness"]
+        expected = jax.jacrev(losses)(s.actor.net, o, after)
+        return after, found, expected
+
+    o = doubled(o)
+    o = o._replace(policy=Average(jnp.zeros(DIM), jnp.zeros(())), expert=Average(jnp.zeros(DIM), jnp.zeros(())))
+    for _ in range(2):  # from empty averages, and from averages of something else
+        after, found, expected = turn(o)
+        for name in found:
+            assert_close(found[name], expected[name], rtol=1e-7, atol=1e-10)
+        o = after._replace(policy=Average(jnp.array([1.0, -3.0, 2.0]), jnp.array(0.7)))
+    assert float(jnp.abs(found["squared"].layers[0].weight).max()) > 1e-4
+
+
+def test_scaling_psi_changes_nothing_but_its_units():
+    """The weight times psi, the gap and the score are those of the unscaled agent."""
+    batch, demos, found = random_batch(), random_demos(), []
+    for scaled in (False, True):
+        sfm, o = objective(scale_psi=scaled, dim=DIM)
+        factor = 1 - GAMMA if scaled else 1.0
+
+        def psi(obs, key, target=False, factor=factor):
+            return factor * value(obs, key, target)
+
+        def turn(o, sfm=sfm, psi=psi):
+            weight, (o, metrics) = sfm.weigh(o, psi, batch, batch, demos, jnp.array(1), KEY)(psi(batch.obs, KEY))
+            score = sfm.score(o, demos.obs, demos.length, jnp.zeros(2))
+            return psi(batch.obs, KEY) @ weight, metrics, score
+
+        found.append(jax.jit(turn)(o))
+    assert_close(*found)
+
+
+# The expert's term.
+
+
+def discounted_by_hand(sfm, o, demos, tail):
+    total = np.zeros(DIM)
+    for states, length in zip(np.asarray(demos.obs), np.asarray(demos.length), strict=True):
+        phi = np.asarray(sfm.phi(o, states), np.float64)
+        total += sum(GAMMA**t * phi[t] for t in range(length))
+        last = {
+            "truncate": phi[length],
+            "repeat": phi[length] / (1 - GAMMA),
+            "bootstrap": states[length] @ ONLINE,
+        }[tail]
+        total += GAMMA**length * last
+    return total / len(demos.length)
+
+
+@pytest.mark.parametrize("tail", ["truncate", "repeat", "bootstrap"])
+def test_the_experts_sum_and_its_tail(tail):
+    sfm, o = objective(tail=tail)
+    demos = random_demos((5, 1, 3))
+    got = jax.jit(lambda o, d: sfm.expert_features(o, value, d, KEY))(o, demos)
+    assert_close(got, discounted_by_hand(sfm, o, demos, tail))
+    padded = random_demos((5, 1, 3), padding=77.0)
+    assert_close(jax.jit(lambda o, d: sfm.expert_features(o, value, d, KEY))(o, padded), got)
+
+
+@pytest.mark.parametrize("tail", ["truncate", "repeat", "bootstrap"])
+def test_from_anywhere_it_is_the_mean_over_all_states_as_starts(tail):
+    sfm, o = objective(tail=tail, match_from="anywhere")
+    from_start, _ = objective(tail=tail)
+    demos = random_demos((4,))
+    starts = [
+        from_start.expert_features(o, value, demos._replace(obs=demos.obs[:, k:], length=demos.length - k), KEY)
+        for k in range(4)
+    ]
+    assert_close(sfm.expert_features(o, value, demos, KEY), np.mean(starts, 0))
+
+
+def test_from_anywhere_the_policy_is_valued_where_replay_is(weighed):
+    _, o, *_ = weighed(1, match_from="anywhere")
+    assert_close(o.policy.mean, np.mean(np.asarray(random_batch(0).obs) @ ONLINE, 0))
+
+
+def test_a_repeated_tail_is_the_limit_of_longer_demonstrations():
+    sfm, o = objective(tail="repeat")
+    demos = random_demos((5,))
+    longer = demos._replace(
+        obs=jnp.concatenate([demos.obs, jnp.repeat(demos.obs[:, -1:], 60, 1)], 1), length=demos.length + 60
+    )
+    cut, _ = objective(tail="truncate")
+    assert_close(sfm.expert_features(o, value, demos, KEY), cut.expert_features(o, value, longer, KEY))
+
+
+def test_expert_features_are_recomputed_on_the_due_turns_only():
+    sfm, o = objective(expert_interval=3)
+    batch, demos = random_batch(), random_demos()
+
+    @jax.jit
+    def turn(o, number):
+        weigh = sfm.weigh(o, value, batch, batch, demos, number, KEY)
+        return weigh(value(batch.obs, KEY))[1][0], sfm.expert_features(o, value, demos, KEY)
+
+    last = None
+    for number in range(1, 9):
+        # phi changes before every turn
+        o = o._replace(features=jax.tree.map(lambda x: x * np.float32(1.1), o.features))
+        o, now = turn(o, number)
+        last = now if number in (1, 4, 7) else last
+        assert_close(o.expert_now, last)
+        assert number in (1, 4, 7) or not np.allclose(last, now, rtol=1e-4)
+
+
+def test_the_score_of_an_episode_is_minus_its_feature_gap():
+    sfm, o = objective()
+    o = o._replace(expert=o.expert.add(jnp.array([1.0, 2.0, 3.0]), 0.98))
+    episodes = random_demos((5, 2, 4), padding=77.0)
+    scores = jax.jit(sfm.score)(o, episodes.obs, episodes.length, jnp.zeros(3))
+    for score, states, length in zip(scores, np.asarray(episodes.obs), episodes.length, strict=True):
+        phi = np.asarray(sfm.phi(o, states))
+        gap = np.array([1, 2, 3]) - sum(GAMMA**t * phi[t] for t in range(length))
+        assert float(score) == pytest.approx(-np.mean(((1 - GAMMA) * gap) ** 2), rel=1e-4)
+
+
+# Features inside the objective.
+
+
+@pytest.mark.parametrize("method", ["fdm", "hr"])
+def test_the_cumulant_is_phi_before_the_step_and_passes_no_gradient(method):
+    sfm, o = objective(method=method)
+    batch = random_batch()
+
+    @jax.jit
+    def run(o):
+        after, cumulant, _ = sfm.update(o, batch, random_demos(), jnp.array(1), KEY)
+        blocked = eqx.filter_grad(lambda o: sfm.update(o, batch, random_demos(), jnp.array(1), KEY)[1].sum())(o)
+        return after, cumulant, blocked, sfm.features.phi(o.features, batch.obs)
+
+    after, cumulant, blocked, phi = run(o)
+    centre = np.asarray(phi).mean(0) if method == "hr" else 0.0  # the first average is the batch mean itself
+    assert_close(cumulant, phi - centre, atol=1e-5)
+    assert all(not np.asarray(g).any() for g in jax.tree.leaves(blocked))
+    assert not np.allclose(sfm.features.phi(after.features, batch.obs), phi, atol=1e-6)
+
+
+def test_centred_features_have_mean_zero_in_replay():
+    sfm, o = objective(centre=True, centre_decay=0.5)
+    step = jax.jit(lambda o, b: sfm.update(o, b, random_demos(), jnp.array(1), KEY))
+    means = []
+    for seed in range(3):
+        batch = random_batch(seed)
+        o, cumulant, _ = step(o, batch)
+        phi = np.asarray(sfm.features.phi(o.features, batch.obs))
+        means.append(phi.mean(0))
+        weights = 0.5 ** np.arange(seed, -1, -1)
+        assert_close(cumulant, phi - weights @ means / weights.sum())
+
+
+def test_features_learn_every_interval_steps():
+    sfm, o = objective(method="ae", interval=3)
+    step = jax.jit(lambda o, number: sfm.update(o, random_batch(), random_demos(), number, KEY))
+    changed, losses = [], []
+    for number in range(1, 7):
+        before = o
+        o, _, metrics = step(o, number)
+        changed.append(not eqx.tree_equal(before.features, o.features))
+        losses.append(float(metrics["feature_loss"]))
+    assert changed == [False, False, True] * 2
+    _, _, every = jax.jit(SFM(small_sfm(method="ae"), SPEC).update)(before, random_batch(), random_demos(), 1, KEY)
+    assert losses[3:5] == [0, 0]
+    assert losses[5] / 3 == pytest.approx(float(every["feature_loss"]), rel=1e-4)  # so that their mean is right

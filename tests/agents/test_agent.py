@@ -1,0 +1,96 @@
+"""The one order of an update: who changes when, and who never does."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from helpers import LEARNERS, SPEC, assert_close, random_batch, random_demos, same, small_sfm
+
+from sfm.agents.agent import make_agent
+from sfm.config import Config, RewardConfig
+
+KEY = jax.random.key(0)
+
+
+def make(kind="td3", objective=None, **changes):
+    learner = dataclasses.replace(LEARNERS[kind], **changes)
+    config = Config(gamma=SPEC.gamma, learner=learner, objective=objective or small_sfm("fdm"))
+    agent = make_agent(config, SPEC.obs_dim, SPEC.action_dim)
+    return agent, agent.init(KEY, random_demos())
+
+
+def updates(agent, state, count):
+    """The states before the first and after each update, and the metrics of each."""
+    update = jax.jit(
+        lambda s, step: agent.update(
+            s, random_batch(), random_batch(1), random_demos(), step, jax.random.fold_in(KEY, step)
+        )
+    )
+    states, metrics = [state], []
+    for step in range(1, count + 1):
+        state, seen = update(state, step)
+        states.append(state)
+        metrics.append(seen)
+    return states, metrics
+
+
+def test_the_actor_and_the_witness_move_on_every_second_update():
+    states, metrics = updates(*make(objective=small_sfm("fdm", expert_interval=2)), 8)
+    acted, expert = [], []
+    for step in range(1, 9):
+        before, after = states[step - 1], states[step]
+        moved = not same(before.learner.actor, after.learner.actor)
+        assert moved == (not same(before.objective.policy, after.objective.policy)) == (step % 2 == 0)
+        assert not same(before.learner.critic.net, after.learner.critic.net)
+        assert not same(before.objective.features.net, after.objective.features.net)
+        acted.append(float(metrics[step - 1]["gap"]))
+        expert.append(not same(before.objective.expert_now, after.objective.expert_now))
+    assert expert == [False, True, False, False, False, True, False, False]  # actor steps 1 and 3
+    witness = states[2].objective.expert.mean - states[2].objective.policy.mean
+    gap = np.mean(((1 - SPEC.gamma) * np.asarray(witness)) ** 2)
+    assert acted[0] == 0
+    assert acted[1] == pytest.approx(2 * gap, rel=1e-4)  # so that the mean over both is right
+
+
+def test_the_stochastic_actor_moves_on_every_update():
+    states, _ = updates(*make("stochastic", objective=small_sfm("random")), 2)
+    assert not any(same(a.learner.actor, b.learner.actor) for a, b in zip(states, states[1:], strict=False))
+
+
+@pytest.mark.parametrize("method", ["random", "adversarial"])
+def test_critic_and_actor_leave_phi_bit_for_bit(method):
+    states, _ = updates(*make(objective=small_sfm(method)), 2)
+    assert same(states[0].objective.features, states[2].objective.features)
+
+
+def test_phi_learns_from_its_own_loss_alone():
+    """The features after an update are those of their own step, whatever critic and actor do."""
+    agent, start = make(objective=small_sfm("fdm"), actor_delay=1)
+    states, _ = updates(agent, start, 1)
+    alone, _, _ = jax.jit(agent.objective.features.learn)(start.objective.features, random_batch())  # pyright: ignore
+    assert_close(states[1].objective.features.net, alone.net, atol=1e-5)
+
+
+def test_the_reward_objective_learns_a_scalar_critic():
+    agent, start = make("td7", objective=RewardConfig())
+    states, metrics = updates(agent, start, 2)
+    assert start.learner.critic.net.mlp.layers[-1].bias.shape == (2, 1)
+    assert {"critic_loss", "actor_loss", "encoder_loss", "value"} <= metrics[1].keys()
+    assert all(np.isfinite(float(m)) for m in jax.tree.leaves(metrics))
+    assert same(states[1].learner.actor, start.learner.actor)
+
+
+def test_updates_of_seeds_under_vmap_keep_the_delayed_actor_a_branch():
+    """With a step number that has no seed axis, `cond` is not turned into a `select`."""
+    agent, state = make()
+    many = jax.tree.map(lambda x: jnp.stack([x, x]), state)
+
+    def run(step):
+        def one(s, k):
+            return agent.update(s, random_batch(), random_batch(), random_demos(), step, k)
+
+        return jax.vmap(one)(many, jax.random.split(KEY))
+
+    assert "cond[" in str(jax.make_jaxpr(run)(2))
