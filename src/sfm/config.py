@@ -114,6 +114,8 @@ class FeatureConfig:
     lr: float = 3e-4
     interval: int = 1
     """One feature step every so many updates."""
+    normalise: bool = False
+    """phi and its losses see states standardised by running statistics of replay."""
     centre: bool = False
     """Subtract the running mean of phi over replay (always on for `hr`)."""
     centre_decay: float = 0.995

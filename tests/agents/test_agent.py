@@ -1,6 +1,7 @@
 """The one order of an update: who changes when, and who never does."""
 
 import dataclasses
+import itertools
 
 import jax
 import jax.numpy as jnp
@@ -54,15 +55,13 @@ def test_the_actor_and_the_witness_move_on_every_second_update():
     assert acted[1] == pytest.approx(2 * gap, rel=1e-4)  # so that the mean over both is right
 
 
-def test_the_stochastic_actor_moves_on_every_update():
-    states, _ = updates(*make("stochastic", objective=small_sfm("random")), 2)
-    assert not any(same(a.learner.actor, b.learner.actor) for a, b in zip(states, states[1:], strict=False))
-
-
-@pytest.mark.parametrize("method", ["random", "adversarial"])
-def test_critic_and_actor_leave_phi_bit_for_bit(method):
-    states, _ = updates(*make(objective=small_sfm(method)), 2)
+@pytest.mark.parametrize(("kind", "method"), [("stochastic", "random"), ("td3", "adversarial")])
+def test_critic_and_actor_leave_phi_bit_for_bit(kind, method):
+    states, _ = updates(*make(kind, small_sfm(method), actor_delay=1), 2)
     assert same(states[0].objective.features, states[2].objective.features)
+    for before, after in itertools.pairwise(states):
+        assert not same(before.learner.actor, after.learner.actor)  # with a delay of 1, on every update
+        assert not same(before.learner.critic, after.learner.critic)
 
 
 def test_phi_learns_from_its_own_loss_alone():
@@ -73,13 +72,24 @@ def test_phi_learns_from_its_own_loss_alone():
     assert_close(states[1].objective.features.net, alone.net, atol=1e-5)
 
 
-def test_the_reward_objective_learns_a_scalar_critic():
-    agent, start = make("td7", objective=RewardConfig())
-    states, metrics = updates(agent, start, 2)
-    assert start.learner.critic.net.mlp.layers[-1].bias.shape == (2, 1)
-    assert {"critic_loss", "actor_loss", "encoder_loss", "value"} <= metrics[1].keys()
-    assert all(np.isfinite(float(m)) for m in jax.tree.leaves(metrics))
-    assert same(states[1].learner.actor, start.learner.actor)
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_every_learner_takes_every_objective(kind):
+    for objective, dim in ((RewardConfig(), 1), (small_sfm("idm"), 3)):
+        config = Config(gamma=SPEC.gamma, learner=LEARNERS[kind], objective=objective)
+        agent = make_agent(config, SPEC.obs_dim, SPEC.action_dim)
+
+        def run(key, agent=agent):
+            state = agent.init(key, random_demos())
+            return state, agent.update(
+                state, random_batch(), random_batch(), random_demos(), jnp.array(1), key
+            )
+
+        state, (after, metrics) = jax.eval_shape(run, KEY)
+        assert state.learner.critic.net.mlp.layers[-1].bias.shape == (2, dim)
+        assert jax.tree.map(lambda x: (x.shape, x.dtype), after) == jax.tree.map(
+            lambda x: (x.shape, x.dtype), state
+        )
+        assert {"critic_loss", "actor_loss", "value" if dim == 1 else "gap"} <= metrics.keys()
 
 
 def test_updates_of_seeds_under_vmap_keep_the_delayed_actor_a_branch():

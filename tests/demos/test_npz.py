@@ -215,7 +215,7 @@ def test_bad_files_are_refused(tmp_path, data, message):
 def test_missing_paths(tmp_path):
     with pytest.raises(SfmError, match="does not exist"):
         load(tmp_path / "none.npz")
-    with pytest.raises(SfmError, match="there is no .npz, .npy"):
+    with pytest.raises(SfmError, match=r"there is no \.npz, \.npy"):
         load(tmp_path)
     with pytest.raises(SfmError, match="'x' is neither"):
         save(tmp_path / "a.npz", Demos.from_list([states(2)]), x={})

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-__all__ = ["Average", "Trained", "adam", "copy", "polyak"]
+__all__ = ["Average", "Moments", "Trained", "adam", "copy", "polyak"]
 
 Net = TypeVar("Net")
 
@@ -70,3 +70,23 @@ class Average(NamedTuple):
     def mean(self) -> Array:
         """The debiased average; zero before the first update."""
         return self.total / jnp.maximum(self.weight, 1e-8)
+
+
+class Moments(NamedTuple):
+    """Running mean and spread of rows, to standardise them."""
+
+    mean: Average
+    square: Average
+
+    @classmethod
+    def zeros(cls, size: int) -> "Moments":
+        return cls(Average.zeros(size), Average.zeros(size))
+
+    def add(self, rows: Array, decay: float = 0.9995) -> "Moments":
+        """Take in rows [B, size]."""
+        return Moments(self.mean.add(rows.mean(0), decay), self.square.add(jnp.square(rows).mean(0), decay))
+
+    def standardise(self, x: Array) -> Array:
+        """x [..., size] with zero mean and unit spread, clipped at 10."""
+        spread = jnp.sqrt(jnp.maximum(self.square.mean - jnp.square(self.mean.mean), 1e-6))
+        return jnp.clip((x - self.mean.mean) / spread, -10, 10)

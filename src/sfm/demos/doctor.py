@@ -203,12 +203,12 @@ def _scale(demos: Demos, env: Reference) -> Iterator[Finding]:
             f"{listed('dimension', large)}",
             advice,
         )
-    spread = env.states.std(0)
-    small = float(np.median((obs.std(0) / np.maximum(spread, 1e-9))[spread > 1e-6])) if spread.any() else 1.0
-    if small < 0.01:
-        yield error(
+    span = np.ptp(env.states, axis=0)
+    small = np.median((np.ptp(obs, axis=0) / np.maximum(span, 1e-9))[span > 1e-6]) if span.any() else 1.0
+    if small < 0.1:
+        yield warning(
             f"the states vary about {1 / max(small, 1e-9):.2g} times less than those of '{env.name}'",
-            "Check units (kilometres, turns) and whether the states were divided by something.",
+            "Check units (kilometres, turns), and that something moves.",
         )
 
 

@@ -1,5 +1,6 @@
 """Which format a path holds, and its demonstrations."""
 
+import os
 from pathlib import Path
 
 from sfm.demos import bundled, csv, imitation, lerobot, minari, npz, pickles
@@ -38,18 +39,14 @@ def load(path: str | Path) -> Demos:
     Without actions in every demonstration there are none.
     """
     name, path = str(path), Path(path)
-    try:
-        exists = path.exists()
-    except (OSError, ValueError):  # a name that no file can have
-        exists = False
-    if not exists:
+    if not name or not os.path.exists(path):  # unlike pathlib's, never fails
         path = minari.local(name.removeprefix("minari:"))
         if not minari.find(path):
             found = bundled.bundled(name)
             if found is not None:
                 return found
             raise SfmError(
-                f"demonstrations not found: {name} does not exist, and is neither a bundled task "
+                f"demonstrations not found: {name[:200]!r} does not exist, and is neither a bundled task "
                 f"nor a Minari dataset on this machine (minari download ID)"
             )
     return gather(name, _readers(path))

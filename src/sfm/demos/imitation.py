@@ -16,6 +16,7 @@ from sfm.errors import SfmError
 __all__ = ["STATE", "read", "save"]
 
 STATE = "state.json"  # lists the data files of a dataset
+_END = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 def read(path: Path, stack: Stack) -> None:
@@ -29,6 +30,10 @@ def read(path: Path, stack: Stack) -> None:
         file = path / entry["filename"]
         if file.parent != path:
             raise SfmError(f"{path}: {STATE} names a file outside of the folder")
+        with open(file, "rb") as tail:
+            tail.seek(-len(_END), 2)
+            if tail.read() != _END:  # Arrow itself takes a cut between two batches for the end
+                raise SfmError(f"{file} is cut off")
         with arrow.memory_map(str(file)) as source, ipc.open_stream(source) as batches:
             names = batches.schema.names
             if "obs" not in names:

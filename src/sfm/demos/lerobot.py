@@ -54,7 +54,7 @@ def _blocks(files: list[Path]) -> Iterator[tuple[int, np.ndarray, np.ndarray, np
     """Consecutive rows of one episode each: its index, frame[n], obs[n,o], action[n,a] or None."""
     parquet: Any = need("pyarrow.parquet", "lerobot")
     for path in files:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, pre_buffer=False) as file:  # else all of it is held at once
             present = set(file.schema_arrow.names)
             for name in (_STATE, _EPISODE):
                 if name not in present:
@@ -64,7 +64,7 @@ def _blocks(files: list[Path]) -> Iterator[tuple[int, np.ndarray, np.ndarray, np
             groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
             check_inflation(str(path), sum(group.total_byte_size for group in groups), size)
             check_inflation(str(path), 8 * file.metadata.num_rows, size)
-            for batch in file.iter_batches(batch_size=8192, columns=names):
+            for batch in file.iter_batches(batch_size=8192, columns=names, use_threads=False):
                 columns = {name: matrix(batch.column(name), f"{path}: '{name}'") for name in names}
                 episode = columns[_EPISODE][:, 0]
                 for rows in np.split(np.arange(len(episode)), np.flatnonzero(np.diff(episode)) + 1):

@@ -30,7 +30,7 @@ def local(dataset_id: str) -> Path:
 
 def find(path: Path) -> Path | None:
     """The folder with the data of a dataset: `path` itself, its folder `data`, or None."""
-    return next((folder for folder in (path, path / "data") if (folder / METADATA).is_file()), None)
+    return next((folder for folder in (path, path / "data") if os.path.isfile(folder / METADATA)), None)
 
 
 def read(path: Path, stack: Stack) -> None:
@@ -47,6 +47,9 @@ def read(path: Path, stack: Stack) -> None:
         raise SfmError(f"{path} is stored as {metadata['data_format']}; only Minari's hdf5 format is read")
     low, high = _bounds(metadata)
     with h5py.File(file, "r") as groups:
+        promised = metadata.get("total_episodes", len(groups))
+        if promised != len(groups):
+            raise SfmError(f"{file} has {len(groups)} episodes, {METADATA} promises {promised}")
         for name in sorted(groups, key=natural_text):
             obs = _array(h5py, groups, f"{name}/observations", file)
             action = _array(h5py, groups, f"{name}/actions", file)

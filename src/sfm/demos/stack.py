@@ -112,8 +112,8 @@ class _Rows:
         count = self.count + len(rows)
         self.dim = rows.shape[1]
         if count > len(self._data):
-            # In place: the system moves large blocks without a copy, and unused pages cost nothing.
-            self._data.resize((max(count, len(self._data) * 5 // 4), self.dim), refcheck=False)
+            # In place: the system moves large blocks without a copy.
+            self._data.resize((max(count, len(self._data) * 9 // 8), self.dim), refcheck=False)
         self._data[self.count : count] = rows
         self.count = count
 

@@ -17,7 +17,9 @@ def moved(state):
     return state._replace(actor=actor, critic=critic)
 
 
-@pytest.mark.parametrize(("polyak_on", "moves"), [("actor_steps", [False, True]), ("every_step", [True, True])])
+@pytest.mark.parametrize(
+    ("polyak_on", "moves"), [("actor_steps", [False, True]), ("every_step", [True, True])]
+)
 def test_targets_move_on_the_named_steps(polyak_on, moves):
     learner, state = make("td3", polyak_on=polyak_on)
     state = moved(state)
@@ -81,7 +83,9 @@ def test_the_actor_reads_the_named_twin():
     batch = random_batch()
     for twin in ("first", "mean", "min"):
         learner, state = make("td3", actor_twin=twin)
-        step = jax.jit(lambda s, b, learner=learner: learner.actor_step(s, b, lambda psi: (ONES, ()), None, KEY))
+        step = jax.jit(
+            lambda s, b, learner=learner: learner.actor_step(s, b, lambda psi: (ONES, ()), None, KEY)
+        )
         psi = psi_of(state.critic.net, batch.obs, pi(state.actor.net, batch.obs))
         expected = {"first": psi[0], "mean": psi.mean(0), "min": psi.min(0)}[twin].sum(-1).mean()
         assert float(step(state, batch)[2]["actor_loss"]) == pytest.approx(-expected, rel=1e-5)

@@ -39,7 +39,9 @@ def test_every_interval_each_copy_becomes_the_next(apart):
     assert same(after.target_actor, s.actor.net)
     assert same(after.target_critic, s.critic.net)
     assert same(after.clip, s.seen)
-    assert same((after.encoder, after.actor, after.critic, after.seen), (s.encoder, s.actor, s.critic, s.seen))
+    assert same(
+        (after.encoder, after.actor, after.critic, after.seen), (s.encoder, s.actor, s.critic, s.seen)
+    )
 
 
 def test_targets_read_the_target_encoder_and_are_clipped(apart):
@@ -80,7 +82,9 @@ def early():
     @jax.jit
     def run(s, steps):
         def update(s, step):
-            s, metrics = learner.critic_step(s, batch, cumulant, td_loss("mean"), jax.random.fold_in(KEY, step))
+            s, metrics = learner.critic_step(
+                s, batch, cumulant, td_loss("mean"), jax.random.fold_in(KEY, step)
+            )
             s = learner.sync(s, step)
             return s, (metrics, s.seen, s.clip)
 

@@ -194,7 +194,9 @@ def test_the_actors_gradient_is_that_of_the_losses_as_written():
         return after, found, expected
 
     o = doubled(o)
-    o = o._replace(policy=Average(jnp.zeros(DIM), jnp.zeros(())), expert=Average(jnp.zeros(DIM), jnp.zeros(())))
+    o = o._replace(
+        policy=Average(jnp.zeros(DIM), jnp.zeros(())), expert=Average(jnp.zeros(DIM), jnp.zeros(()))
+    )
     for _ in range(2):  # from empty averages, and from averages of something else
         after, found, expected = turn(o)
         for name in found:
@@ -214,7 +216,9 @@ def test_scaling_psi_changes_nothing_but_its_units():
             return factor * value(obs, key, target)
 
         def turn(o, sfm=sfm, psi=psi):
-            weight, (o, metrics) = sfm.weigh(o, psi, batch, batch, demos, jnp.array(1), KEY)(psi(batch.obs, KEY))
+            weight, (o, metrics) = sfm.weigh(o, psi, batch, batch, demos, jnp.array(1), KEY)(
+                psi(batch.obs, KEY)
+            )
             score = sfm.score(o, demos.obs, demos.length, jnp.zeros(2))
             return psi(batch.obs, KEY) @ weight, metrics, score
 
@@ -255,7 +259,9 @@ def test_from_anywhere_it_is_the_mean_over_all_states_as_starts(tail):
     from_start, _ = objective(tail=tail)
     demos = random_demos((4,))
     starts = [
-        from_start.expert_features(o, value, demos._replace(obs=demos.obs[:, k:], length=demos.length - k), KEY)
+        from_start.expert_features(
+            o, value, demos._replace(obs=demos.obs[:, k:], length=demos.length - k), KEY
+        )
         for k in range(4)
     ]
     assert_close(sfm.expert_features(o, value, demos, KEY), np.mean(starts, 0))
@@ -317,7 +323,9 @@ def test_the_cumulant_is_phi_before_the_step_and_passes_no_gradient(method):
     @jax.jit
     def run(o):
         after, cumulant, _ = sfm.update(o, batch, random_demos(), jnp.array(1), KEY)
-        blocked = eqx.filter_grad(lambda o: sfm.update(o, batch, random_demos(), jnp.array(1), KEY)[1].sum())(o)
+        blocked = eqx.filter_grad(lambda o: sfm.update(o, batch, random_demos(), jnp.array(1), KEY)[1].sum())(
+            o
+        )
         return after, cumulant, blocked, sfm.features.phi(o.features, batch.obs)
 
     after, cumulant, blocked, phi = run(o)
@@ -350,6 +358,10 @@ def test_features_learn_every_interval_steps():
         changed.append(not eqx.tree_equal(before.features, o.features))
         losses.append(float(metrics["feature_loss"]))
     assert changed == [False, False, True] * 2
-    _, _, every = jax.jit(SFM(small_sfm(method="ae"), SPEC).update)(before, random_batch(), random_demos(), 1, KEY)
+    _, _, every = jax.jit(SFM(small_sfm(method="ae"), SPEC).update)(
+        before, random_batch(), random_demos(), 1, KEY
+    )
     assert losses[3:5] == [0, 0]
-    assert losses[5] / 3 == pytest.approx(float(every["feature_loss"]), rel=1e-4)  # so that their mean is right
+    assert losses[5] / 3 == pytest.approx(
+        float(every["feature_loss"]), rel=1e-4
+    )  # so that their mean is right

@@ -17,7 +17,7 @@ from sfm.agents.learners.base import td_loss
 from sfm.agents.objectives.adversarial import Adversarial, draw_states
 from sfm.agents.objectives.base import Refresh, unused
 from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert, Predictive
-from sfm.agents.optim import Average
+from sfm.agents.optim import Average, Moments
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, ValueFn, Weigh
 from sfm.config import FeatureConfig, SFMConfig
 
@@ -49,6 +49,7 @@ def telescoped(psi: Array, psi_next: Array, mask: Array, gamma: float) -> Array:
 
 class SFMState(NamedTuple):
     features: Any
+    moments: Moments | None  # of replayed states, where they are standardised
     centre: Average  # of phi over replay, [d]
     expert: Average  # the expert's successor features, [d]
     policy: Average  # the policy's, [d]
@@ -74,11 +75,16 @@ class SFM:
     def init(self, key: Array, demos: ExpertStates) -> SFMState:
         d = self.dim
         zero = Average.zeros
-        return SFMState(self.features.init(key), zero(d), zero(d), zero(d), jnp.zeros(d))
+        moments = Moments.zeros(self.spec.obs_dim) if self.config.features.normalise else None
+        return SFMState(self.features.init(key), moments, zero(d), zero(d), zero(d), jnp.zeros(d))
 
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""
-        return self._cumulant(o, self.features.phi(o.features, obs))
+        return self._cumulant(o, self.features.phi(o.features, self._seen(o, obs)))
+
+    def _seen(self, o: SFMState, obs: Array) -> Array:
+        """States as the features see them."""
+        return o.moments.standardise(obs) if o.moments else obs
 
     def _cumulant(self, o: SFMState, phi: Array) -> Array:
         return self.scale * (phi - o.centre.mean if self.centred else phi)
@@ -86,6 +92,11 @@ class SFM:
     def update(
         self, o: SFMState, batch: Batch, demos: ExpertStates, step: Array, key: Array
     ) -> tuple[SFMState, Array, Metrics]:
+        if o.moments:
+            o = o._replace(moments=o.moments.add(batch.obs))
+            states = {name: self._seen(o, getattr(batch, name)) for name in ("obs", "next_obs", "goal")}
+            batch = batch._replace(**states)
+
         def learn(f):
             return self.features.learn(f, batch)
 
@@ -183,8 +194,8 @@ class SFM:
         assert isinstance(self.features, Adversarial)
         k_agent, k_expert, k_fit = jax.random.split(key, 3)
         n = self.config.features.refresh_batch
-        agent = draw_states(k_agent, obs, length, n)
-        expert = draw_states(k_expert, demos.obs, demos.length, n)
+        agent = self._seen(o, draw_states(k_agent, obs, length, n))
+        expert = self._seen(o, draw_states(k_expert, demos.obs, demos.length, n))
         features, metrics = self.features.fit(o.features, agent, expert, k_fit)
         return o._replace(features=features), metrics
 

@@ -1,0 +1,86 @@
+"""Small demonstrations, and files as the formats' own libraries write them."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sfm.demos import Demos
+
+LENGTHS = (4, 2, 7)
+
+
+def demos(lengths=LENGTHS, obs_dim: int = 3, action_dim: int | None = 2, seed: int = 0) -> Demos:
+    """Random walks, with actions in [-1, 1] unless action_dim is None."""
+    rng = np.random.default_rng(seed)
+    obs = [rng.standard_normal((n + 1, obs_dim)).astype(np.float32) for n in lengths]
+    if action_dim is None:
+        return Demos.from_list(obs)
+    return Demos.from_list(obs, [rng.uniform(-1, 1, (n, action_dim)).astype(np.float32) for n in lengths])
+
+
+def assert_equal(a: Demos, b: Demos) -> None:
+    np.testing.assert_array_equal(a.obs, b.obs, strict=True)
+    np.testing.assert_array_equal(a.length, b.length, strict=True)
+    assert (a.action is None) == (b.action is None)
+    if a.action is not None and b.action is not None:
+        np.testing.assert_array_equal(a.action, b.action, strict=True)
+
+
+def write_lerobot(path: Path, given: Demos, version: str = "v3.0", rows: int = 5) -> Path:
+    """A LeRobot dataset: v2 has a file per episode, v3 two files, in row groups of `rows`."""
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    features = {
+        name: {"dtype": "float32", "shape": [values.shape[2]], "names": None}
+        for name, values in (("observation.state", given.obs), ("action", given.action))
+        if values is not None
+    }
+    info = {
+        "codebase_version": version,
+        "total_episodes": len(given.length),
+        "total_frames": int(given.length.sum()) + len(given.length),
+        "fps": 50,
+        "features": features,
+    }
+    (path / "meta").mkdir(parents=True)
+    (path / "meta" / "info.json").write_text(json.dumps(info))
+    chunk = path / "data" / "chunk-000"
+    chunk.mkdir(parents=True)
+    tables = []
+    for i, (obs, action) in enumerate(given.episodes()):
+        columns = {"observation.state": _vectors(pa, obs)}
+        if action is not None:
+            columns["action"] = _vectors(pa, np.concatenate([action, action[-1:]]))
+        columns |= {
+            "timestamp": pa.array(np.arange(len(obs), dtype=np.float32) / 50),
+            "frame_index": pa.array(np.arange(len(obs))),
+            "episode_index": pa.array(np.full(len(obs), i)),
+        }
+        tables.append(pa.table(columns))
+    if version.startswith("v2"):
+        for i, table in enumerate(tables):
+            pq.write_table(table, chunk / f"episode_{i:06d}.parquet")
+    else:
+        half = (len(tables) + 1) // 2
+        for i, group in enumerate(group for group in (tables[:half], tables[half:]) if group):
+            pq.write_table(pa.concat_tables(group), chunk / f"file-{i:03d}.parquet", row_group_size=rows)
+    return path
+
+
+def _vectors(pa, values: np.ndarray):
+    """As the library stores a feature: a list per frame, but one number where its shape is [1]."""
+    if values.shape[1] == 1:
+        return pa.array(values[:, 0])
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
+
+
+def write_pickles(path: Path, given: Demos, protocol: int = 4) -> Path:
+    """The authors' layout: a folder of pairs (states, actions), the last action unused."""
+    path.mkdir()
+    for i, (obs, action) in enumerate(given.episodes()):
+        pair = (obs,) if action is None else (obs, np.concatenate([action, action[-1:]]))
+        (path / f"{i}.pkl").write_bytes(pickle.dumps(pair, protocol))
+    return path
