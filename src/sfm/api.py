@@ -77,10 +77,14 @@ def train(
 
 
 def resume(
-    folder: str | Path, *, env: Callable[[], Env] | None = None, reporter: Reporter | None = None
+    folder: str | Path,
+    *,
+    env: Callable[[], Env] | None = None,
+    steps: int | None = None,
+    reporter: Reporter | None = None,
 ) -> Result:
     """Go on with a run that was stopped or killed."""
-    return _train(reopen(Path(folder), env), reporter or Silent(), False, False)
+    return _train(reopen(Path(folder), env, steps), reporter or Silent(), False, False)
 
 
 def _train(run: Run, reporter: Reporter, tensorboard: bool, wandb: bool) -> Result:

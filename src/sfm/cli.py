@@ -138,6 +138,8 @@ def _resume(args: Sequence[str]) -> int:
 
         run: Positional[Path]
         """The run folder."""
+        steps: int | None = None
+        """Train up to this many steps instead of what the run was made for."""
         video: bool = True
         tensorboard: bool = False
         wandb: bool = False
@@ -145,7 +147,7 @@ def _resume(args: Sequence[str]) -> int:
     given = _parse(Resume, "resume", args)
     from sfm.run import reopen
 
-    return _run(reopen(given.run), given.video, given.tensorboard, given.wandb)
+    return _run(reopen(given.run, steps=given.steps), given.video, given.tensorboard, given.wandb)
 
 
 def _run(run: Any, video: bool, tensorboard: bool, wandb: bool) -> int:

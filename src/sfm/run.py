@@ -9,6 +9,7 @@ RUN/curve.png, video.mp4, video.gif
 """
 
 import contextlib
+import dataclasses
 import os
 import signal
 import time
@@ -131,12 +132,15 @@ def create(
     return Run(folder, config, demos, env)
 
 
-def reopen(folder: Path, env: Callable[[], Env] | None = None) -> Run:
-    """A run made earlier."""
+def reopen(folder: Path, env: Callable[[], Env] | None = None, steps: int | None = None) -> Run:
+    """A run made earlier, with another step budget if `steps` is given."""
     folder = Path(folder)
     if not (folder / "config.json").is_file():
         raise SfmError(f"{folder} is not a run folder: it has no config.json")
     config = from_dict(Config, storage.read_json(folder / "config.json"))
+    if steps is not None:
+        config = dataclasses.replace(config, schedule=dataclasses.replace(config.schedule, steps=steps))
+        storage.write_json(folder / "config.json", to_dict(config))
     path = folder / "demos.npz"
     return Run(folder, config, npz.load(path) if path.exists() else None, env)
 

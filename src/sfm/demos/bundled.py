@@ -1,5 +1,6 @@
 """The demonstrations that come with the package: one .npz per task."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from sfm.demos import npz
 from sfm.demos.types import Demos
 from sfm.errors import unknown
 
-__all__ = ["bundled", "names", "provenance"]
+__all__ = ["bundled", "corrupted", "names", "provenance"]
 
 DATA = Path(__file__).parent / "data"
 
@@ -33,3 +34,12 @@ def provenance(task: str) -> dict[str, Any]:
         raise unknown("bundled demonstrations", task, names())
     with np.load(DATA / f"{task}.npz", allow_pickle=False) as file:
         return json.loads(str(file["provenance"]))
+
+
+def corrupted() -> list[str]:
+    """Files that differ from data/SHA256SUMS, are missing, or are not listed there."""
+    sums = DATA / "SHA256SUMS"
+    lines = sums.read_text().splitlines() if sums.exists() else []
+    expected = {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
+    found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in DATA.glob("*.npz")}
+    return sorted(name for name in expected | found if expected.get(name) != found.get(name))

@@ -12,7 +12,7 @@ import numpy as np
 from sfm import envs
 from sfm.demos import bundled
 
-__all__ = ["Law", "Reference", "centres", "moves", "reference"]
+__all__ = ["Law", "Reference", "centres", "deviations", "moves", "pausing", "reference"]
 
 _EPISODES, _STEPS, _STARTS = 6, 250, 32
 
@@ -39,7 +39,7 @@ class Reference(NamedTuple):
     laws: list[Law]
     residual: np.ndarray  # [laws], how much one step could deviate: the most seen, or half the fastest move
     varying: np.ndarray  # [o] bool, what changes within each episode
-    repeats: float  # the fraction of steps that change nothing
+    pauses: float  # the fraction of steps that change nothing before one that does
 
 
 @functools.lru_cache(maxsize=4)
@@ -64,7 +64,7 @@ def reference(name: str) -> Reference:
         laws,
         np.max([_deviating(x, circles, laws) for x in episodes], axis=0),
         np.all([np.ptp(x, axis=0) > 0 for x in episodes], axis=0),
-        float(np.mean(np.concatenate([(np.diff(x, axis=0) == 0).all(1) for x in episodes]))),
+        float(np.mean(np.concatenate([pausing(x) for x in episodes]))),
     )
 
 
@@ -121,6 +121,12 @@ def _names(obs_dim: int, circles: list[tuple[int, int]]) -> list[str]:
 def centres(x: np.ndarray) -> np.ndarray:
     """The mean of x[T+1,o] over each step, [T,o]: there a velocity is a difference, to second order."""
     return (x[1:] + x[:-1]) / 2
+
+
+def pausing(x: np.ndarray) -> np.ndarray:
+    """[T] bool: nothing changes in this step of x[T+1,o], but in the next. Rest for good is no pause."""
+    still = (np.diff(x, axis=0) == 0).all(1)
+    return still & ~np.append(still[1:], True)
 
 
 def deviations(x: np.ndarray, circles: list[tuple[int, int]], laws: list[Law]) -> np.ndarray:
