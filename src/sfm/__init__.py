@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from sfm.api import Result, resume, train
     from sfm.demos import Demos
     from sfm.demos import load as load_demos
+    from sfm.demos.record import Record as record
     from sfm.envs import make as make_env
     from sfm.policy import Policy, load_policy
 
-__all__ = ["Demos", "Policy", "Result", "load_demos", "load_policy", "make_env", "resume", "train"]
+__all__ = ["Demos", "Policy", "Result", "load_demos", "load_policy", "make_env", "record", "resume", "train"]
 
 _WHERE = {
     "Demos": ("sfm.demos", "Demos"),
@@ -25,6 +26,7 @@ _WHERE = {
     "load_demos": ("sfm.demos", "load"),
     "load_policy": ("sfm.policy", "load_policy"),
     "make_env": ("sfm.envs", "make"),
+    "record": ("sfm.demos.record", "Record"),
     "resume": ("sfm.api", "resume"),
     "train": ("sfm.api", "train"),
 }
