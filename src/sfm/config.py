@@ -149,9 +149,12 @@ class SFMConfig:
     """Which psi values s' in the telescoping estimator."""
     tail: Literal["bootstrap", "truncate", "repeat"] = "bootstrap"
     """What follows the demonstration's last state: psi of the policy, nothing, or that state for ever."""
-    match_from: Literal["start", "anywhere"] = "start"
+    match_from: Literal["start", "anywhere", "episodes"] = "start"
     """Match successor features from the start states (the paper: the expert's by a discounted sum, the
-    policy's by telescoping), or averaged over all states that demonstration and replay visit."""
+    policy's by telescoping); averaged over all states that demonstration and replay visit (`anywhere`); or
+    that demonstration and latest episodes visit, the policy's counted rather than predicted (`episodes`)."""
+    recent_episodes: int = 4
+    """How many of the latest episodes `episodes` looks at."""
     expert_interval: int = 1
     """Recompute phi of the expert's states every so many actor steps."""
     scale_psi: bool = False

@@ -12,7 +12,18 @@ from sfm.agents.agent import Agent, AgentState
 from sfm.agents.types import ExpertStates, Metrics
 from sfm.training.buffer import Replay, Table, add, sample
 
-__all__ = ["Device"]
+__all__ = ["Device", "chosen"]
+
+
+def chosen(active: Any, new: Any, old: Any) -> Any:
+    """`new` for the seeds that are active [S], `old` for the rest."""
+    if active.shape[0] == 1:
+        return new
+
+    def choose(new: Array, old: Array) -> Array:
+        return jnp.where(active.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
+
+    return jax.tree.map(choose, new, old)
 
 
 class Device:
@@ -22,6 +33,7 @@ class Device:
         self.agent, self.chunk, self.batch = agent, chunk, batch
         self.add = jax.jit(add, donate_argnums=0)
         self.score = jax.jit(jax.vmap(agent.objective.score))
+        self.observe = jax.jit(jax.vmap(agent.objective.observe))
         self.refresh = jax.jit(jax.vmap(agent.objective.refresh, in_axes=(0, 0, 0, None, 0)))
         self._updates = jax.jit(self._run_chunk, donate_argnums=0)
         self._compiled: Future[Any] | None = None
@@ -71,10 +83,4 @@ class Device:
             return update(state, replay, table, step, keys)
 
         after, metrics = jax.lax.scan(body, state, jnp.arange(1, self.chunk + 1))
-        if active.shape[0] > 1:
-
-            def choose(new: Array, old: Array) -> Array:
-                return jnp.where(active.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
-
-            after = jax.tree.map(choose, after, state)
-        return after, jax.tree.map(lambda m: m.mean(0), metrics)
+        return chosen(active, after, state), jax.tree.map(lambda m: m.mean(0), metrics)

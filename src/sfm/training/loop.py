@@ -24,7 +24,7 @@ from sfm.training import buffer
 from sfm.training.assess import Assessment, assess
 from sfm.training.buffer import Episodes, Layout
 from sfm.training.checkpoint import flatten, unflatten
-from sfm.training.device import Device
+from sfm.training.device import Device, chosen
 from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, acting, reset_seed, rollout
 
 __all__ = ["Diverged", "SeedProgress", "Training"]
@@ -129,6 +129,9 @@ class Training:
         some = next(iter(episodes.values()))
         everyone = [episodes.get(i, some) for i in range(len(self.seeds))]
         stacked = [np.stack([getattr(e, n) for e in everyone]) for n in ("obs", "length", "returns")]
+        running = np.array([i in episodes for i in range(len(self.seeds))])
+        seen = self.device.observe(self.state.objective, *stacked[:2])
+        self.state = self.state._replace(objective=chosen(running, seen, self.state.objective))
         scores = np.asarray(self.device.score(self.state.objective, *stacked))
         for i, e in episodes.items():
             p = self.progress[i]
@@ -153,13 +156,8 @@ class Training:
         obs, length = (np.stack([getattr(e, n) for e in everyone]) for n in ("obs", "length"))
         keys = jnp.stack([self._key(i, FRESH, self.progress[i].refreshes) for i in range(len(self.seeds))])
         after, metrics = self.device.refresh(self.state.objective, obs, length, self.demos, keys)
-        chosen = jnp.array([i in fresh for i in range(len(self.seeds))])
-        objective = jax.tree.map(
-            lambda new, old: jnp.where(chosen.reshape(-1, *(1,) * (new.ndim - 1)), new, old),
-            after,
-            self.state.objective,
-        )
-        self.state = self.state._replace(objective=objective)
+        due_seeds = np.array([i in fresh for i in range(len(self.seeds))])
+        self.state = self.state._replace(objective=chosen(due_seeds, after, self.state.objective))
         for i in due:
             p = self.progress[i]
             p.refreshes += 1

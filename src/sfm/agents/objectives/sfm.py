@@ -7,6 +7,7 @@ telescoping identity (prop. 1). Both are averaged over updates. Or both start fr
 `SFMConfig.match_from`.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -20,6 +21,8 @@ from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert
 from sfm.agents.optim import Average, Moments
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, ValueFn, Weigh
 from sfm.config import FeatureConfig, SFMConfig
+
+SAMPLED = 256  # states kept of each recent episode
 
 __all__ = ["SFM", "SFMState", "make_features", "telescoped"]
 
@@ -54,6 +57,8 @@ class SFMState(NamedTuple):
     expert: Average  # the expert's successor features, [d]
     policy: Average  # the policy's, [d]
     expert_now: Array  # the expert's at the last recomputation, [d]
+    policy_now: Array  # the policy's latest, [d]
+    recent: Array | None  # states of the latest episodes, [K, SAMPLED, o], where they are matched
 
 
 class SFM:
@@ -76,7 +81,11 @@ class SFM:
         d = self.dim
         zero = Average.zeros
         moments = Moments.zeros(self.spec.obs_dim) if self.config.features.normalise else None
-        return SFMState(self.features.init(key), moments, zero(d), zero(d), zero(d), jnp.zeros(d))
+        shape = (self.config.recent_episodes, SAMPLED, self.spec.obs_dim)
+        recent = jnp.zeros(shape) if self.config.match_from == "episodes" else None
+        return SFMState(
+            self.features.init(key), moments, zero(d), zero(d), zero(d), jnp.zeros(d), jnp.zeros(d), recent
+        )
 
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""
@@ -131,12 +140,18 @@ class SFM:
         def apply(psi: Array) -> tuple[Array, tuple[SFMState, Metrics]]:
             source = other if self.uses_other else batch
             now = value(source.obs, k_now) if self.uses_other else psi
+            expert_now = self._now_and_then(
+                turn, lambda: self.expert_features(o, value, demos, k_tail), o.expert_now
+            )
             if c.match_from == "start":
                 following = value(source.next_obs, k_next, target=c.bootstrap == "target")
                 policy_now = telescoped(now, following, source.mask, gamma)
-            else:
+            elif c.match_from == "anywhere":
                 policy_now = now.mean(0)
-            expert_now = self._expert(o, value, demos, turn, k_tail)
+            else:
+                policy_now = self._now_and_then(
+                    turn, lambda: self.phi(o, o.recent).mean((0, 1)) / (1 - gamma), o.policy_now
+                )
             expert, policy = o.expert.add(expert_now, c.ema), o.policy.add(policy_now, c.ema)
             witness = expert.mean - policy.mean
             direction = {
@@ -156,19 +171,18 @@ class SFM:
                 "expert_norm": size * jnp.linalg.norm(expert.mean),
                 "policy_norm": size * jnp.linalg.norm(policy.mean),
             }
-            return weight, (o._replace(expert=expert, policy=policy, expert_now=expert_now), metrics)
+            return weight, (
+                o._replace(expert=expert, policy=policy, expert_now=expert_now, policy_now=policy_now),
+                metrics,
+            )
 
         return apply
 
-    def _expert(self, o: SFMState, value: ValueFn, demos: ExpertStates, turn: Array, key: Array) -> Array:
-        """sum_t gamma^t phi(s_t), mean over demonstrations, recomputed now and then."""
+    def _now_and_then(self, turn: Array, compute: Callable[[], Array], last: Array) -> Array:
+        """Features of fixed states, recomputed every `expert_interval` actor steps."""
         if self.config.expert_interval == 1:
-            return self.expert_features(o, value, demos, key)
-        return jax.lax.cond(
-            (turn - 1) % self.config.expert_interval == 0,
-            lambda: self.expert_features(o, value, demos, key),
-            lambda: o.expert_now,
-        )
+            return compute()
+        return jax.lax.cond((turn - 1) % self.config.expert_interval == 0, compute, lambda: last)
 
     def expert_features(self, o: SFMState, value: ValueFn, demos: ExpertStates, key: Array) -> Array:
         """The expert's successor features from the demonstrations' first states, [d]."""
@@ -198,6 +212,15 @@ class SFM:
         expert = self._seen(o, draw_states(k_expert, demos.obs, demos.length, n))
         features, metrics = self.features.fit(o.features, agent, expert, k_fit)
         return o._replace(features=features), metrics
+
+    def observe(self, o: SFMState, obs: Array, length: Array) -> SFMState:
+        """Keep states of the latest episodes, evenly spaced in time."""
+        if o.recent is None:
+            return o
+        times = jnp.linspace(0, 1, SAMPLED)[None] * (length[:, None] - 1)
+        states = jnp.take_along_axis(obs, times.astype(jnp.int32)[..., None], axis=1)
+        kept = jnp.concatenate([o.recent, states])[-self.config.recent_episodes :]
+        return o._replace(recent=kept)
 
     def score(self, o: SFMState, obs: Array, length: Array, returns: Array) -> Array:
         """-mean_i (expert_i - sum_t gamma^t phi_i(s_t))^2 of each episode: minus its feature gap."""
