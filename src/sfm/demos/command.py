@@ -27,14 +27,18 @@ def list_() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from sfm.demos import bundled, inspect
+    from sfm.demos import bundled
 
-    table = Table("task", "demonstrations", "made by")
+    table = Table("task", "states", "actions", "steps", "returns", "policy (mean of all episodes)")
     for name in bundled.names():
-        demos = bundled.bundled(name)
+        demos, made = bundled.bundled(name), bundled.provenance(name)
         assert demos is not None
-        made = ", ".join(f"{key} {value}" for key, value in bundled.provenance(name).items() if key != "task")
-        table.add_row(name, inspect.summary(demos), made[:200])
+        actions = "none" if demos.action is None else str(demos.action.shape[2])
+        returns = " ".join(f"{r:.0f}" for r in made.get("returns", ()))
+        policy = made.get("policy", {})
+        maker = f"{policy.get('preset')}, {policy.get('steps'):,} steps: {made['all_returns_mean']:.0f}"
+        steps = " ".join(map(str, sorted(set(demos.length.tolist()))))
+        table.add_row(name, str(demos.obs.shape[2]), actions, steps, returns, maker)
     Console().print(table if table.rows else "no demonstrations are bundled")
 
 

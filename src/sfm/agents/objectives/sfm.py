@@ -149,8 +149,10 @@ class SFM:
             elif c.match_from == "anywhere":
                 policy_now = now.mean(0)
             else:
+                assert o.recent is not None
+                recent = o.recent
                 policy_now = self._now_and_then(
-                    turn, lambda: self.phi(o, o.recent).mean((0, 1)) / (1 - gamma), o.policy_now
+                    turn, lambda: self.phi(o, recent).mean((0, 1)) / (1 - gamma), o.policy_now
                 )
             expert, policy = o.expert.add(expert_now, c.ema), o.policy.add(policy_now, c.ema)
             witness = expert.mean - policy.mean
