@@ -149,12 +149,9 @@ class SFMConfig:
     """Which psi values s' in the telescoping estimator."""
     tail: Literal["bootstrap", "truncate", "repeat"] = "bootstrap"
     """What follows the demonstration's last state: psi of the policy, nothing, or that state for ever."""
-    match_from: Literal["start", "anywhere", "episodes"] = "start"
+    match_from: Literal["start", "anywhere"] = "start"
     """Match successor features from the start states (the paper: the expert's by a discounted sum, the
-    policy's by telescoping); averaged over all states that demonstration and replay visit (`anywhere`); or
-    that demonstration and latest episodes visit, the policy's counted rather than predicted (`episodes`)."""
-    recent_episodes: int = 4
-    """How many of the latest episodes `episodes` looks at."""
+    policy's by telescoping), or averaged over all states that demonstration and replay visit."""
     expert_interval: int = 1
     """Recompute phi of the expert's states every so many actor steps."""
     scale_psi: bool = False
@@ -228,16 +225,28 @@ class Config:
             (self.seed >= 0, "seed must not be negative"),
             (s.envs >= 1 and s.steps >= 1 and s.batch >= 1, "envs, steps and batch must be at least 1"),
             (s.updates_per_step > 0, "updates_per_step must be positive"),
-            (s.chunk % learner.actor_delay == 0, "schedule.chunk must be a multiple of learner.actor_delay"),
+            (
+                _divides(learner.actor_delay, s.chunk),
+                "schedule.chunk must be a multiple of learner.actor_delay",
+            ),
             (s.replay > s.batch, "schedule.replay must exceed schedule.batch"),
             (s.eval_every >= 1 and s.eval_episodes >= 1, "eval_every and eval_episodes must be at least 1"),
         ]
         if isinstance(learner, TD7Config):
-            fits = s.chunk % learner.target_interval == 0
+            fits = _divides(learner.target_interval, s.chunk)
             checks.append((fits, "schedule.chunk must be a multiple of learner.target_interval"))
+        if isinstance(self.objective, SFMConfig):
+            fits = _divides(self.objective.features.interval, s.chunk)
+            checks.append((fits, "schedule.chunk must be a multiple of objective.features.interval"))
+            checks.append((self.objective.expert_interval >= 1, "expert_interval must be at least 1"))
         for ok, message in checks:
             if not ok:
                 raise SfmError(f"bad configuration: {message}.")
+
+
+def _divides(interval: int, chunk: int) -> bool:
+    """Updates are counted within a chunk, so what is due now and then must come out even."""
+    return interval >= 1 and chunk >= 1 and chunk % interval == 0
 
 
 def to_dict(config: Any) -> dict[str, Any]:

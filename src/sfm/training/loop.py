@@ -30,7 +30,7 @@ from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, acting, reset_seed, r
 __all__ = ["Diverged", "SeedProgress", "Training"]
 
 Row = dict[str, Any]
-ACT, UPDATE, FRESH = range(3)  # streams of random keys
+ACT, UPDATE, FRESH, FIT, INIT = range(5)  # streams of random keys
 
 
 class Diverged(SfmError):
@@ -65,7 +65,8 @@ class Training:
         self.agent = make_agent(config, env.obs_dim, env.action_dim)
         self.device = Device(self.agent, s.chunk, s.batch)
         self.keys = jnp.stack([jax.random.key(seed) for seed in self.seeds])
-        self.state = self.device.init(self.keys, self.demos)
+        starts = jnp.stack([self._key(i, INIT, 0) for i in range(len(self.seeds))])
+        self.state = self.device.init(starts, self.demos)
         capacity = s.replay + s.replay // env.max_steps + env.max_steps + 1  # a slot more per episode
         rows = capacity // min(env.max_steps + 1, 16) + 1
         self.layouts = [Layout(capacity, rows) for _ in self.seeds]
@@ -154,7 +155,7 @@ class Training:
         some = next(iter(fresh.values()))
         everyone = [fresh.get(i, some) for i in range(len(self.seeds))]
         obs, length = (np.stack([getattr(e, n) for e in everyone]) for n in ("obs", "length"))
-        keys = jnp.stack([self._key(i, FRESH, self.progress[i].refreshes) for i in range(len(self.seeds))])
+        keys = jnp.stack([self._key(i, FIT, self.progress[i].refreshes) for i in range(len(self.seeds))])
         after, metrics = self.device.refresh(self.state.objective, obs, length, self.demos, keys)
         due_seeds = np.array([i in fresh for i in range(len(self.seeds))])
         self.state = self.state._replace(objective=chosen(due_seeds, after, self.state.objective))
@@ -174,7 +175,7 @@ class Training:
             envs = self.envs[: count - begin]
             first = p.refreshes * count + begin
             starts = [reset_seed(self.seeds[i], REFRESH, first + k) for k in range(len(envs))]
-            key = jax.random.fold_in(self._key(i, FRESH, p.refreshes), begin + 1)
+            key = jax.random.fold_in(self._key(i, FRESH, p.refreshes), begin)
             noise = np.asarray(jax.random.normal(key, (env.max_steps, len(envs), env.action_dim)))
             batches.append(rollout(envs, starts, acting(self.current[i], noise)))
         return Episodes(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))

@@ -215,15 +215,6 @@ class SFM:
         features, metrics = self.features.fit(o.features, agent, expert, k_fit)
         return o._replace(features=features), metrics
 
-    def observe(self, o: SFMState, obs: Array, length: Array) -> SFMState:
-        """Keep states of the latest episodes, evenly spaced in time."""
-        if o.recent is None:
-            return o
-        times = jnp.linspace(0, 1, SAMPLED)[None] * (length[:, None] - 1)
-        states = jnp.take_along_axis(obs, times.astype(jnp.int32)[..., None], axis=1)
-        kept = jnp.concatenate([o.recent, states])[-self.config.recent_episodes :]
-        return o._replace(recent=kept)
-
     def score(self, o: SFMState, obs: Array, length: Array, returns: Array) -> Array:
         """-mean_i (expert_i - sum_t gamma^t phi_i(s_t))^2 of each episode: minus its feature gap."""
         size = (1 - self.spec.gamma) / self.scale

@@ -1,0 +1,87 @@
+"""A configuration survives the way to JSON and back, and says what is wrong with it."""
+
+import dataclasses
+import json
+
+import pytest
+
+from sfm.config import (
+    Config,
+    FeatureConfig,
+    RewardConfig,
+    ScheduleConfig,
+    SFMConfig,
+    StochasticConfig,
+    TD3Config,
+    TD7Config,
+    from_dict,
+    to_dict,
+)
+from sfm.errors import SfmError
+from sfm.presets import PRESETS
+
+
+@pytest.mark.parametrize("objective", [SFMConfig(features=FeatureConfig(method="hr", dim=7)), RewardConfig(scale=3.0)])
+@pytest.mark.parametrize("learner", [TD3Config(width=9), TD7Config(embedding=5), StochasticConfig(temperature=0.5)])
+def test_every_kind_survives_json(learner, objective):
+    config = Config("walker_walk", "mine", 0.9, learner, objective, ScheduleConfig(steps=5), 3, 2)
+    data = json.loads(json.dumps(to_dict(config)))
+    assert data["learner"]["kind"] == learner.kind
+    assert from_dict(Config, data) == config
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_survives_json(name):
+    assert from_dict(Config, json.loads(json.dumps(to_dict(PRESETS[name])))) == PRESETS[name]
+
+
+def test_what_is_left_out_has_its_default():
+    assert from_dict(Config, {}) == Config()
+    short = {"learner": {"kind": "td7"}, "objective": {"kind": "sfm", "features": {"dim": 4}}}
+    expected = Config(learner=TD7Config(), objective=SFMConfig(features=FeatureConfig(dim=4)))
+    assert from_dict(Config, short) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"gama": 0.9}, "unknown Config field 'gama': did you mean gamma?"),
+        ({"schedule": {"step": 5}}, "unknown ScheduleConfig field 'step': did you mean .*steps"),
+        ({"learner": {"kind": "td4"}}, "unknown kind 'td4': did you mean td7 or td3"),
+        ({"learner": {"width": 9}}, "unknown kind ''"),
+        ({"learner": {"kind": "td3", "temperature": 1}}, "unknown TD3Config field 'temperature'"),
+        ({"objective": {"kind": "sfm", "features": {"size": 4}}}, "unknown FeatureConfig field 'size'"),
+    ],
+)
+def test_what_is_not_known_is_refused(data, message):
+    with pytest.raises(SfmError, match=message):
+        from_dict(Config, data)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"gamma": 1.0}, "gamma must lie in"),
+        ({"gamma": -0.1}, "gamma must lie in"),
+        ({"seeds": 0}, "seeds must be at least 1"),
+        ({"seed": -1}, "seed must not be negative"),
+        ({"schedule": ScheduleConfig(envs=0)}, "envs, steps and batch"),
+        ({"schedule": ScheduleConfig(updates_per_step=0)}, "updates_per_step must be positive"),
+        ({"schedule": ScheduleConfig(chunk=25)}, "multiple of learner.actor_delay"),
+        ({"schedule": ScheduleConfig(chunk=0)}, "multiple of learner.actor_delay"),
+        ({"learner": TD3Config(actor_delay=0)}, "multiple of learner.actor_delay"),
+        ({"learner": TD7Config(target_interval=100)}, "multiple of learner.target_interval"),
+        ({"objective": SFMConfig(features=FeatureConfig(interval=7))}, "multiple of objective.features.interval"),
+        ({"objective": SFMConfig(expert_interval=0)}, "expert_interval must be at least 1"),
+        ({"schedule": ScheduleConfig(replay=1024)}, "replay must exceed"),
+        ({"schedule": ScheduleConfig(eval_every=0)}, "eval_every"),
+    ],
+)
+def test_what_cannot_work_is_refused(changes, message):
+    with pytest.raises(SfmError, match=f"bad configuration: .*{message}"):
+        Config(**changes)
+
+
+def test_a_configuration_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Config().gamma = 0.5  # pyright: ignore

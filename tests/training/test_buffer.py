@@ -1,0 +1,167 @@
+"""Replay: what is sampled was stored, what is stored is the newest, and nothing is stored twice."""
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfm.training import buffer
+from sfm.training.buffer import Episodes, Layout
+
+LONGEST, CAPACITY, ROWS = 8, 40, 6
+add = jax.jit(buffer.add)
+draw = jax.jit(buffer.sample, static_argnums=(3, 4))
+
+
+def episode(number: int, length: int, terminated: bool) -> Episodes:
+    """Every value says where it is from: state t of episode k is (k, t), its action and reward likewise."""
+    t = np.arange(LONGEST + 1, dtype=np.float32)
+    obs = np.stack([np.full(LONGEST + 1, number), t], -1).astype(np.float32)
+    obs[length + 1 :] = -1  # padding
+    action = (100 * number + t[:-1, None]).astype(np.float32)
+    return Episodes(obs[None], action[None], -action[None, :, 0], np.array([length]), np.array([terminated]))
+
+
+def fill(plan, capacity=CAPACITY, rows=ROWS):
+    """The replay and layout after the episodes of `plan`, each (length, terminated)."""
+    layout, replay = Layout(capacity, rows), buffer.empty(1, capacity, 2, 1)
+    for number, (length, terminated) in enumerate(plan):
+        replay = add(replay, *buffer.rows_of([layout], [episode(number, length, terminated)]))
+    return replay, layout
+
+
+def sample(replay, layout, count=512, seed=0):
+    """Rows of (episode, time, next time, goal time, mask), after checking that each row is of one piece."""
+    one = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
+    batch = jax.tree.map(np.asarray, draw(*one, jax.random.key(seed), count, True))
+    (number, time), (same, following), (again, goal) = batch.obs.T, batch.next_obs.T, batch.goal.T
+    np.testing.assert_array_equal(number, same)
+    np.testing.assert_array_equal(number, again)
+    np.testing.assert_array_equal(following, time + 1)
+    np.testing.assert_array_equal(batch.action[:, 0], 100 * number + time)
+    np.testing.assert_array_equal(batch.reward, -batch.action[:, 0])
+    return number.astype(int), time.astype(int), goal.astype(int), batch.mask
+
+
+plans = st.lists(st.tuples(st.integers(1, LONGEST), st.booleans()), min_size=1, max_size=25)
+
+
+@settings(max_examples=40, deadline=None)
+@given(plans)
+def test_every_sample_is_a_transition_of_a_stored_episode(plan):
+    replay, layout = fill(plan)
+    number, time, goal, mask = sample(replay, layout)
+    kept = len(layout.episodes)
+    length, terminated = np.array(plan)[number].T
+    assert number.min() >= len(plan) - kept  # the newest
+    assert (time < length).all()
+    assert (goal > time).all()
+    assert (goal <= length).all()
+    np.testing.assert_array_equal(mask, 1.0 - ((time == length - 1) & (terminated == 1)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(plans)
+def test_the_newest_episodes_are_kept_in_slots_of_their_own(plan):
+    layout = Layout(CAPACITY, ROWS)
+    for length, terminated in plan:
+        layout.place(length, terminated)
+    kept = list(layout.episodes)
+    assert [(n, t) for _, n, t in kept] == plan[-len(kept) :]
+    slots = [slot for start, n, _ in kept for slot in range(start, start + n + 1)]
+    assert len(set(slots)) == len(slots)  # each state once, none overwritten
+    assert 0 <= min(slots) <= max(slots) < CAPACITY
+    if len(kept) < len(plan):  # something was given up: then because rows or slots had run out
+        assert len(kept) == ROWS or len(slots) > CAPACITY - 3 * (LONGEST + 1)
+
+
+@settings(max_examples=50, deadline=None)
+@given(plans)
+def test_the_table_counts_transitions(plan):
+    layout = Layout(CAPACITY, ROWS)
+    for length, terminated in plan:
+        layout.place(length, terminated)
+    table, kept = layout.table(), list(layout.episodes)
+    n = len(kept)
+    assert table["total"] == sum(length for _, length, _ in kept)
+    assert table["first"][:n].tolist() == [sum(k[1] for k in kept[:i]) for i in range(n)]
+    assert (table["first"][n:] == np.iinfo(np.int32).max).all()
+
+
+def test_samples_are_uniform_over_transitions():
+    plan = [(8, False), (1, True), (3, False), (5, True)]
+    number, time, *_ = sample(*fill(plan), count=17_000)
+    counts = np.unique(number * 10 + time, return_counts=True)[1]
+    assert len(counts) == 17
+    assert ((counts - 1000) ** 2 / 1000).sum() < 40  # chi-square with 16 degrees: 0.1% lie above 39
+
+
+def test_goals_lie_geometrically_ahead_within_the_episode():
+    plan = [(LONGEST, False)]
+    _, time, goal, _ = sample(*fill(plan), count=20_000)
+    ahead = (goal - time)[time == 0]
+    for k in range(1, LONGEST):
+        assert np.mean(ahead == k) == pytest.approx(0.02 * 0.98 ** (k - 1), abs=0.009)
+    assert np.mean(ahead == LONGEST) == pytest.approx(0.98 ** (LONGEST - 1), abs=0.02)
+
+
+def test_without_goals_the_goal_is_the_next_state():
+    replay, layout = fill([(5, False)])
+    one = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
+    batch = draw(*one, jax.random.key(0), 16, False)
+    np.testing.assert_array_equal(batch.goal, batch.next_obs)
+
+
+@settings(max_examples=30, deadline=None)
+@given(plans, plans)
+def test_a_restored_layout_goes_on_as_if_nothing_had_happened(before, after):
+    layout, restored = Layout(CAPACITY, ROWS), Layout(CAPACITY, ROWS)
+    for row in before:
+        layout.place(*row)
+    restored.restore(layout.state())
+    assert [layout.place(*row) for row in after] == [restored.place(*row) for row in after]
+    assert list(layout.episodes) == list(restored.episodes)
+
+
+def test_contents_survive_the_way_to_the_host_and_back():
+    replay, layout = fill([(5, False), (3, True)])
+    used = buffer.slots_used([layout])
+    assert used == 10
+    arrays = buffer.to_host(replay, used)
+    assert arrays["obs"].shape == (1, 10, 2)
+    back = buffer.from_host(buffer.empty(1, CAPACITY, 2, 1), arrays)
+    jax.tree.map(np.testing.assert_array_equal, back, replay)
+
+
+def test_a_seed_that_adds_nothing_keeps_what_it_has():
+    layouts = [Layout(CAPACITY, ROWS), Layout(CAPACITY, ROWS)]
+    replay = buffer.empty(2, CAPACITY, 2, 1)
+    for i in range(3):
+        second = episode(i, 4, True) if i == 0 else None
+        replay = add(replay, *buffer.rows_of(layouts, [episode(i, 5, False), second]))
+    assert [len(layout.episodes) for layout in layouts] == [3, 1]
+    np.testing.assert_array_equal(replay.obs[1, :5, 0], 0)
+    np.testing.assert_array_equal(replay.obs[1, :5, 1], range(5))
+    assert not np.asarray(replay.obs[1, 5:]).any()  # padding of its episode was dropped, too
+
+
+def test_several_environments_at_once():
+    layout, replay = Layout(CAPACITY, ROWS), buffer.empty(1, CAPACITY, 2, 1)
+    both = Episodes(*(np.concatenate(x) for x in zip(episode(0, 3, True), episode(1, 8, False), strict=True)))
+    replay = add(replay, *buffer.rows_of([layout], [both]))
+    number, time, *_ = sample(replay, layout)
+    assert set(zip(number, time, strict=True)) == {(0, t) for t in range(3)} | {(1, t) for t in range(8)}
+
+
+def test_a_transition_takes_the_bytes_of_one_state_one_action_and_one_reward():
+    obs_dim, action_dim, replay_size, steps = 24, 6, 100_000, 1000
+    capacity = replay_size + replay_size // steps + steps + 1  # as the training loop asks for it
+    layout = Layout(capacity, capacity // 16)
+    for _ in range(150):
+        layout.place(steps, False)
+    rings = jax.eval_shape(lambda: buffer.empty(1, capacity, obs_dim, action_dim))
+    size = sum(ring.size * ring.dtype.itemsize for ring in rings)
+    stored = int(layout.table()["total"])
+    assert stored >= replay_size
+    assert size / stored == pytest.approx(4 * (obs_dim + action_dim + 1), rel=0.05)

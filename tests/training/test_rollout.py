@@ -1,0 +1,84 @@
+"""Episodes from several environments in lockstep."""
+
+import numpy as np
+import pytest
+
+from sfm.envs import make
+from sfm.training.rollout import EVALUATE, TRAIN, acting, reset_seed, rollout
+
+
+class Counter:
+    """Counts its steps; ends after `length` of them, by termination or at its time limit of 6."""
+
+    obs_dim, action_dim, max_steps = 2, 1, 6
+
+    def __init__(self, length):
+        self.length = length
+
+    def reset(self, seed):
+        self.time, self.seed = 0, seed
+        return np.array([seed, 0], np.float32)
+
+    def step(self, action):
+        assert self.time < self.length, "stepped after the end"
+        self.time += 1
+        ended = self.time == self.length
+        limit = self.time == self.max_steps
+        return np.array([self.seed, self.time]), float(action[0]), ended and not limit, limit
+
+
+def test_each_environment_gives_one_episode_padded_to_the_longest():
+    seen = []
+
+    def act(obs, t):
+        seen.append((t, obs.copy()))
+        return np.full((3, 1), t + 1.0)
+
+    episodes = rollout([Counter(2), Counter(6), Counter(4)], [10, 20, 30], act)
+    assert episodes.length.tolist() == [2, 6, 4]
+    assert episodes.terminated.tolist() == [True, False, True]
+    assert episodes.returns.tolist() == [3, 21, 10]
+    for i, (seed, n) in enumerate(((10, 2), (20, 6), (30, 4))):
+        np.testing.assert_array_equal(episodes.obs[i, : n + 1], [[seed, t] for t in range(n + 1)])
+        np.testing.assert_array_equal(episodes.action[i].ravel(), [t + 1.0 if t < n else 0 for t in range(6)])
+        assert not episodes.obs[i, n + 1 :].any()
+        assert not episodes.reward[i, n:].any()
+    assert [t for t, _ in seen] == list(range(6))
+    np.testing.assert_array_equal(seen[1][1], [[10, 1], [20, 1], [30, 1]])
+    assert {x.dtype for x in episodes[:3]} == {np.dtype(np.float32)}
+
+
+def test_when_all_have_ended_nobody_acts():
+    times = []
+    rollout([Counter(1), Counter(3)], [0, 0], lambda obs, t: times.append(t) or np.zeros((2, 1)))
+    assert times == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("name", "length", "terminated"), [("probe_point", 20, False), ("probe_bandit", 1, True)])
+def test_on_probes(name, length, terminated):
+    episodes = rollout([make(name), make(name)], [1, 2], lambda obs, t: np.zeros((2, 1), np.float32))
+    assert episodes.length.tolist() == [length] * 2
+    assert episodes.terminated.tolist() == [terminated] * 2
+    assert episodes.obs.shape == (2, length + 1, 1)
+
+
+def test_a_chain_ends_where_it_arrives():
+    episodes = rollout([make("probe_chain") for _ in range(8)], range(8), lambda obs, t: np.ones((8, 1)))
+    np.testing.assert_array_equal(episodes.length, 4 * (1 - episodes.obs[:, 0, 0]))
+    assert episodes.terminated.all()
+    assert (episodes.returns == 1).all()
+
+
+def test_a_reset_seed_says_where_the_episode_stands():
+    seeds = {reset_seed(s, stream, e) for s in range(5) for stream in (TRAIN, EVALUATE) for e in range(100)}
+    assert len(seeds) == 1000
+    assert reset_seed(3, TRAIN, 7) == reset_seed(3, TRAIN, 7)
+    assert all(0 <= seed < 2**32 for seed in seeds)
+    assert reset_seed(0, TRAIN, 0) == 2968811710  # another number would break the resumption of saved runs
+
+
+def test_a_policy_acts_with_the_noise_of_its_time():
+    noise = np.arange(6.0).reshape(3, 2, 1)
+    policy = lambda obs, noise: obs[:, :1] if noise is None else noise  # noqa: E731
+    assert acting(policy, noise)(np.zeros((2, 2)), 1).ravel().tolist() == [2, 3]
+    assert acting(policy)(np.ones((2, 2)), 1).ravel().tolist() == [1, 1]
