@@ -25,10 +25,10 @@ def _paper(learner, gamma: float, features: FeatureConfig, **objective) -> Confi
 
 def _cpu(learner, gamma: float = 0.98, **objective) -> Config:
     """Small networks and batches, psi at the scale of phi, phi centred: a tenth of the work per update."""
-    features = FeatureConfig(width=128, depth=2, head_width=128, lr=5e-4, centre=True)
+    features = FeatureConfig(width=128, depth=2, head_width=128, lr=5e-4, normalise=True, centre=True)
     settings = {
         "features": features,
-        "witness_batch": "independent",
+        "match_from": "anywhere",
         "actor_loss": "witness",
         "scale_psi": True,
         "unit_witness": True,
@@ -71,9 +71,7 @@ PRESETS: dict[str, Config] = {
     "sfm-td3-cpu": _cpu(
         TD3Config(width=128, layer_norm=True, lr_actor=5e-4, lr_critic=5e-4, explore_noise=0.2)
     ),
-    "sfm-td7-cpu": _cpu(
-        TD7Config(width=128, embedding=128, lr_encoder=3e-4, explore_noise=0.2), bootstrap="online"
-    ),
+    "sfm-td7-cpu": _cpu(TD7Config(width=128, embedding=128, lr_encoder=3e-4, explore_noise=0.2)),
     "sfm-stochastic-cpu": _cpu(
         StochasticConfig(width=128, layer_norm=True, lr_actor=5e-4, lr_critic=5e-4, temperature=0.01)
     ),

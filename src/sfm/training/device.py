@@ -33,7 +33,6 @@ class Device:
         self.agent, self.chunk, self.batch = agent, chunk, batch
         self.add = jax.jit(add, donate_argnums=0)
         self.score = jax.jit(jax.vmap(agent.objective.score))
-        self.observe = jax.jit(jax.vmap(agent.objective.observe))
         self.refresh = jax.jit(jax.vmap(agent.objective.refresh, in_axes=(0, 0, 0, None, 0)))
         self._updates = jax.jit(self._run_chunk, donate_argnums=0)
         self._compiled: Future[Any] | None = None

@@ -130,9 +130,6 @@ class Training:
         some = next(iter(episodes.values()))
         everyone = [episodes.get(i, some) for i in range(len(self.seeds))]
         stacked = [np.stack([getattr(e, n) for e in everyone]) for n in ("obs", "length", "returns")]
-        running = np.array([i in episodes for i in range(len(self.seeds))])
-        seen = self.device.observe(self.state.objective, *stacked[:2])
-        self.state = self.state._replace(objective=chosen(running, seen, self.state.objective))
         scores = np.asarray(self.device.score(self.state.objective, *stacked))
         for i, e in episodes.items():
             p = self.progress[i]

@@ -47,10 +47,6 @@ class Objective(Protocol[O]):
         """Learn from fresh episodes obs [K, T+1, o] with `length` [K] transitions."""
         ...
 
-    def observe(self, o: O, obs: Array, length: Array) -> O:
-        """See the episodes [N, T+1, o] that the policy has just played."""
-        ...
-
     def score(self, o: O, obs: Array, length: Array, returns: Array) -> Array:
         """How good each episode [N, T+1, o] is, larger is better, [N]; read by the assessment."""
         ...

@@ -36,8 +36,5 @@ class Reward:
     def refresh(self, o: Any, *_: Any) -> tuple[Any, Metrics]:
         return o, {}
 
-    def observe(self, o: Any, obs: Array, length: Array) -> Any:
-        return o
-
     def score(self, o: Any, obs: Array, length: Array, returns: Array) -> Array:
         return returns

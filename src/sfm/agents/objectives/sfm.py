@@ -7,7 +7,6 @@ telescoping identity (prop. 1). Both are averaged over updates. Or both start fr
 `SFMConfig.match_from`.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -21,8 +20,6 @@ from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert
 from sfm.agents.optim import Average, Moments
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, ValueFn, Weigh
 from sfm.config import FeatureConfig, SFMConfig
-
-SAMPLED = 256  # states kept of each recent episode
 
 __all__ = ["SFM", "SFMState", "make_features", "telescoped"]
 
@@ -57,8 +54,6 @@ class SFMState(NamedTuple):
     expert: Average  # the expert's successor features, [d]
     policy: Average  # the policy's, [d]
     expert_now: Array  # the expert's at the last recomputation, [d]
-    policy_now: Array  # the policy's latest, [d]
-    recent: Array | None  # states of the latest episodes, [K, SAMPLED, o], where they are matched
 
 
 class SFM:
@@ -81,11 +76,7 @@ class SFM:
         d = self.dim
         zero = Average.zeros
         moments = Moments.zeros(self.spec.obs_dim) if self.config.features.normalise else None
-        shape = (self.config.recent_episodes, SAMPLED, self.spec.obs_dim)
-        recent = jnp.zeros(shape) if self.config.match_from == "episodes" else None
-        return SFMState(
-            self.features.init(key), moments, zero(d), zero(d), zero(d), jnp.zeros(d), jnp.zeros(d), recent
-        )
+        return SFMState(self.features.init(key), moments, zero(d), zero(d), zero(d), jnp.zeros(d))
 
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""
@@ -140,20 +131,12 @@ class SFM:
         def apply(psi: Array) -> tuple[Array, tuple[SFMState, Metrics]]:
             source = other if self.uses_other else batch
             now = value(source.obs, k_now) if self.uses_other else psi
-            expert_now = self._now_and_then(
-                turn, lambda: self.expert_features(o, value, demos, k_tail), o.expert_now
-            )
+            expert_now = self._expert(o, value, demos, turn, k_tail)
             if c.match_from == "start":
                 following = value(source.next_obs, k_next, target=c.bootstrap == "target")
                 policy_now = telescoped(now, following, source.mask, gamma)
-            elif c.match_from == "anywhere":
-                policy_now = now.mean(0)
             else:
-                assert o.recent is not None
-                recent = o.recent
-                policy_now = self._now_and_then(
-                    turn, lambda: self.phi(o, recent).mean((0, 1)) / (1 - gamma), o.policy_now
-                )
+                policy_now = now.mean(0)
             expert, policy = o.expert.add(expert_now, c.ema), o.policy.add(policy_now, c.ema)
             witness = expert.mean - policy.mean
             direction = {
@@ -173,18 +156,20 @@ class SFM:
                 "expert_norm": size * jnp.linalg.norm(expert.mean),
                 "policy_norm": size * jnp.linalg.norm(policy.mean),
             }
-            return weight, (
-                o._replace(expert=expert, policy=policy, expert_now=expert_now, policy_now=policy_now),
-                metrics,
-            )
+            return weight, (o._replace(expert=expert, policy=policy, expert_now=expert_now), metrics)
 
         return apply
 
-    def _now_and_then(self, turn: Array, compute: Callable[[], Array], last: Array) -> Array:
-        """Features of fixed states, recomputed every `expert_interval` actor steps."""
+    def _expert(self, o: SFMState, value: ValueFn, demos: ExpertStates, turn: Array, key: Array) -> Array:
+        """`expert_features`, recomputed every `expert_interval` actor steps."""
+
+        def compute() -> Array:
+            return self.expert_features(o, value, demos, key)
+
         if self.config.expert_interval == 1:
             return compute()
-        return jax.lax.cond((turn - 1) % self.config.expert_interval == 0, compute, lambda: last)
+        due = (turn - 1) % self.config.expert_interval == 0
+        return jax.lax.cond(due, compute, lambda: o.expert_now)
 
     def expert_features(self, o: SFMState, value: ValueFn, demos: ExpertStates, key: Array) -> Array:
         """The expert's successor features from the demonstrations' first states, [d]."""
