@@ -29,7 +29,7 @@ def first_update(folder: Path, cache: Path, task: str, demos: str | None) -> flo
         child.wait()
 
 
-def main(task: str = "walker_stand", demos: str | None = None) -> None:
+def main(task: str = "walker_walk", demos: str | None = None) -> None:
     with tempfile.TemporaryDirectory() as name:
         base = Path(name)
         cold = first_update(base / "cold", base / "cache", task, demos)

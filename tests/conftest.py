@@ -1,11 +1,15 @@
 """What several rooms' tests share: settings, demonstrations on a probe, and a run that takes seconds."""
 
 import dataclasses
+import importlib.metadata
 import os
 from pathlib import Path
 
 # The networks here are tiny: compiling takes longer than computing.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+flags = "--xla_backend_optimization_level=0"
+if importlib.metadata.version("jax").startswith("0.10."):  # a flag that XLA does not know ends the process
+    flags += " --xla_cpu_use_fusion_emitters=false"
+os.environ.setdefault("XLA_FLAGS", flags)
 
 import numpy as np
 import pytest

@@ -29,9 +29,12 @@ SETTINGS = {
 QUICK = [word for name, value in SETTINGS.items() for word in (f"--{name}", str(value))]
 
 
+def command(*args: str | Path) -> list[str]:
+    return [sys.executable, "-m", "sfm.cli", *map(str, args)]
+
+
 def sfm(*args: str | Path, **options) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sfm.cli", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+    return subprocess.run(command(*args), capture_output=True, text=True, timeout=300, **options)
 
 
 def test_train_then_eval_leaves_all_that_is_promised(tmp_path, point_file):
@@ -57,20 +60,8 @@ def test_train_then_eval_leaves_all_that_is_promised(tmp_path, point_file):
 
 def test_ctrl_c_saves_and_resume_goes_on(tmp_path, point_file):
     run = tmp_path / "run"
-    command = [
-        sys.executable,
-        "-m",
-        "sfm.cli",
-        "train",
-        "probe_point",
-        "--demos",
-        str(point_file),
-        "--run",
-        str(run),
-    ]
-    child = subprocess.Popen(
-        [*command, *QUICK, "--steps", "100000", "--no-video"], stdout=subprocess.PIPE, text=True
-    )
+    args = ("train", "probe_point", "--demos", point_file, "--run", run, *QUICK, "--steps", "100000")
+    child = subprocess.Popen(command(*args, "--no-video"), stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while not list(run.glob("checkpoints/*.safetensors")) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -144,30 +135,14 @@ def test_a_full_disk_ends_the_run_and_keeps_the_last_checkpoint(tmp_path, point_
     import resource
 
     run = tmp_path / "run"
-    command = [
-        sys.executable,
-        "-m",
-        "sfm.cli",
-        "train",
-        "probe_point",
-        "--demos",
-        str(point_file),
-        "--run",
-        str(run),
-    ]
 
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 
-    done = subprocess.run(
-        [*command, *QUICK, "--steps", "40000", "--schedule.replay", "20000", "--no-video"],
-        capture_output=True,
-        text=True,
-        preexec_fn=limit,
-        timeout=300,
-        env={**os.environ, "SFM_CACHE": "/dev/null/none"},
-    )
+    args = ("train", "probe_point", "--demos", point_file, "--run", run, *QUICK)
+    more = ("--steps", "40000", "--schedule.replay", "20000", "--no-video")
+    done = sfm(*args, *more, preexec_fn=limit, env={**os.environ, "SFM_CACHE": "/dev/null/none"})
     assert done.returncode == 1, done.stderr
     assert "could not write" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr

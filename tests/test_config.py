@@ -21,8 +21,12 @@ from sfm.errors import SfmError
 from sfm.presets import PRESETS
 
 
-@pytest.mark.parametrize("objective", [SFMConfig(features=FeatureConfig(method="hr", dim=7)), RewardConfig(scale=3.0)])
-@pytest.mark.parametrize("learner", [TD3Config(width=9), TD7Config(embedding=5), StochasticConfig(temperature=0.5)])
+@pytest.mark.parametrize(
+    "objective", [SFMConfig(features=FeatureConfig(method="hr", dim=7)), RewardConfig(scale=3.0)]
+)
+@pytest.mark.parametrize(
+    "learner", [TD3Config(width=9), TD7Config(embedding=5), StochasticConfig(temperature=0.5)]
+)
 def test_every_kind_survives_json(learner, objective):
     config = Config("walker_walk", "mine", 0.9, learner, objective, ScheduleConfig(steps=5), 3, 2)
     data = json.loads(json.dumps(to_dict(config)))
@@ -71,7 +75,10 @@ def test_what_is_not_known_is_refused(data, message):
         ({"schedule": ScheduleConfig(chunk=0)}, "multiple of learner.actor_delay"),
         ({"learner": TD3Config(actor_delay=0)}, "multiple of learner.actor_delay"),
         ({"learner": TD7Config(target_interval=100)}, "multiple of learner.target_interval"),
-        ({"objective": SFMConfig(features=FeatureConfig(interval=7))}, "multiple of objective.features.interval"),
+        (
+            {"objective": SFMConfig(features=FeatureConfig(interval=7))},
+            "multiple of objective.features.interval",
+        ),
         ({"objective": SFMConfig(expert_interval=0)}, "expert_interval must be at least 1"),
         ({"schedule": ScheduleConfig(replay=1024)}, "replay must exceed"),
         ({"schedule": ScheduleConfig(eval_every=0)}, "eval_every"),

@@ -13,7 +13,7 @@ from sfm.presets import DEFAULT, PRESETS, preset
 
 __all__ = ["main"]
 
-TASK = "walker_stand"  # of the bundled demonstration
+TASK = "walker_walk"  # of the bundled demonstration
 
 HELP = f"""\
 usage: sfm COMMAND [OPTIONS]      (sfm COMMAND --help tells more)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sfm.agents.optim import Average, Trained, adam, copy, polyak
+from sfm.agents.optim import Average, Moments, Trained, adam, copy, polyak
 
 
 def averages(values, decay):
@@ -62,3 +62,16 @@ def test_polyak_moves_a_target_by_the_rate():
 def test_a_copy_owns_its_memory():
     x = jnp.arange(3.0)
     assert copy({"x": x})["x"].unsafe_buffer_pointer() != x.unsafe_buffer_pointer()
+
+
+def test_moments_standardise_what_they_have_seen():
+    rows = (
+        np.array([3.0, -1.0]) + np.array([5.0, 0.1]) * np.random.default_rng(0).normal(size=(500, 2))
+    ).astype("f4")
+    moments = Moments.zeros(2)
+    for part in np.split(rows, 2):
+        moments = moments.add(part, decay=0.999999)  # nearly the plain mean
+    z = np.asarray(moments.standardise(rows))
+    np.testing.assert_allclose(z.mean(0), 0, atol=1e-3)
+    np.testing.assert_allclose(z.std(0), 1, atol=1e-3)
+    assert moments.standardise(np.array([1e6, -1e6])).tolist() == [10, -10]

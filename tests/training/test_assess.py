@@ -68,7 +68,9 @@ def test_an_equal_score_is_not_a_rejection():
     assert state.scores == (-1.0,)
 
 
-@pytest.mark.parametrize(("best", "lowered"), [(-10.0, -11.0), (11.0, 10.0), (0.0, 0.0), (-math.inf, -math.inf)])
+@pytest.mark.parametrize(
+    ("best", "lowered"), [(-10.0, -11.0), (11.0, 10.0), (0.0, 0.0), (-math.inf, -math.inf)]
+)
 def test_the_bar_is_lowered_once_whatever_its_sign(best, lowered):
     state, config = late(best, relaxed=False)
     state, _ = assess(state, [lowered - 1], 1000, 75_001, config)

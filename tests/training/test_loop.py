@@ -7,10 +7,19 @@ import jax
 import numpy as np
 import pytest
 
-from sfm.config import Config, RewardConfig, ScheduleConfig, StochasticConfig, TD3Config, TD7Config
+from sfm.config import (
+    Config,
+    FeatureConfig,
+    RewardConfig,
+    ScheduleConfig,
+    SFMConfig,
+    StochasticConfig,
+    TD3Config,
+    TD7Config,
+)
 from sfm.demos import Demos
 from sfm.envs import make
-from sfm.training.loop import Diverged, Training
+from sfm.training.loop import ACT, FIT, FRESH, INIT, UPDATE, Diverged, Training
 from tests.conftest import tiny, walk_to_half
 
 GAMMA = 0.9
@@ -71,7 +80,7 @@ def test_every_learner_finds_the_point(kind):
 
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_every_learner_finds_the_value_of_an_action_that_ends_all(kind):
-    training, rows = learn("probe_bandit", kind, envs=32, steps=1100)
+    training, rows = learn("probe_bandit", kind, envs=32, steps=1000)
     assert rows[-1]["eval/current"] == pytest.approx(1, abs=0.05)
     states = np.linspace(-1, 1, 9)[:, None]
     np.testing.assert_allclose(value(training, states), 1, atol=0.15)  # and not 1 / (1 - gamma) = 10
@@ -82,4 +91,168 @@ def test_every_learner_finds_the_value_of_an_action_that_ends_all(kind):
 def test_on_a_chain_the_value_falls_with_the_distance_to_the_end(kind):
     training, rows = learn("probe_chain", kind)
     assert rows[-1]["eval/current"] == 1
-    np.testing.assert_allclose(value(training, [[0], [0.25], [0.5], [0.75]]), GAMMA ** np.arange(3, -1, -1), atol=0.1)
+    np.testing.assert_allclose(
+        value(training, [[0], [0.25], [0.5], [0.75]]), GAMMA ** np.arange(3, -1, -1), atol=0.1
+    )
+
+
+# Imitation.
+
+
+class Circle:
+    """`probe_point` seen as a point on a circle: phi of a single number would know little but its sign."""
+
+    name, obs_dim, action_dim, max_steps, control_timestep = "circle", 2, 1, 20, 0.1
+
+    def __init__(self):
+        self.env = make("probe_point")
+
+    def reset(self, seed):
+        return on_circle(self.env.reset(seed))
+
+    def step(self, action):
+        obs, *rest = self.env.step(action)
+        return on_circle(obs), *rest
+
+
+def on_circle(x):
+    return np.concatenate([np.cos(2 * x), np.sin(2 * x)], -1).astype(np.float32)
+
+
+def to_half(obs, noise):
+    """The expert."""
+    return np.clip((0.5 - np.arctan2(obs[:, 1:], obs[:, :1]) / 2) / 0.2, -1, 1)
+
+
+@pytest.fixture(scope="module")
+def circle_demos():
+    return Demos.from_list([on_circle(walk_to_half(x)) for x in np.linspace(-1, 1, 9)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "match_from"),
+    [
+        ("td3", "fdm", "start"),
+        ("td3", "random", "anywhere"),
+        ("td7", "random", "anywhere"),
+        ("stochastic", "random", "anywhere"),
+    ],
+)
+def test_every_learner_imitates_states(kind, method, match_from, circle_demos):
+    features = FeatureConfig(method=method, dim=16, width=32, depth=2, head_width=32)
+    objective = SFMConfig(features=features, match_from=match_from)
+    config = Config(gamma=GAMMA, learner=LEARNERS[kind], objective=objective, schedule=SCHEDULE)
+    training, rows = train(config, Circle, circle_demos)
+    gaps = [row["gap"] for row in rows if "gap" in row]
+    assert np.mean(gaps[-5:]) < 0.2 * gaps[0]
+    expert, idle = (training.evaluate(0, pi).mean() for pi in (to_half, lambda obs, noise: 0 * obs[:, :1]))
+    assert rows[-1]["eval/current"] > expert - (0.5 if match_from == "anywhere" else 4)
+    assert idle < expert - 8
+
+
+# Seeds, resumption and accidents, with the smallest agent.
+
+
+def point(**changes):
+    demos = Demos.from_list([walk_to_half(x) for x in (-1.0, 0.0, 1.0)])
+    return Training(tiny(**changes), lambda: make("probe_point"), demos)
+
+
+def timeless(data):
+    """Rows or meta without what depends on the clock."""
+    return json.dumps([{k: v for k, v in part.items() if "seconds" not in k} for part in data])
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """An uninterrupted run of seeds 0 and 1, and its rows."""
+    training = point(steps=240, seeds=2)
+    return training, [row for rows in training.rounds() for row in rows]
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """Seed 1 by itself."""
+    training = point(steps=240, seed=1)
+    return training, [row for rows in training.rounds() for row in rows]
+
+
+def test_a_seed_among_others_trains_as_it_would_alone(whole, alone):
+    """Up to rounding: a batched matrix product may add in another order."""
+    theirs = [row for row in whole[1] if row["seed"] == 1]
+    for a, b in zip(theirs, alone[1], strict=True):
+        assert a.keys() == b.keys()
+        for name in a.keys() - {"seconds", "burst_seconds"}:
+            assert a[name] == pytest.approx(b[name], rel=1e-3, abs=1e-5), name
+    for a, b in zip(*(jax.tree.leaves(training.state) for training, _ in (whole, alone)), strict=True):
+        np.testing.assert_allclose(a[1], b[0], rtol=1e-3, atol=1e-4)
+        assert a[0].ndim == 0 or not a[0].any() or not np.array_equal(a[0], a[1])  # seeds differ
+
+
+def test_a_restored_run_goes_on_bit_for_bit(whole):
+    first = point(steps=240, seeds=2)
+    going = first.rounds()
+    rows = sum((next(going) for _ in range(3)), [])
+    arrays, meta = first.arrays(), json.loads(json.dumps(first.meta()))
+    second = point(steps=240, seeds=2)
+    second.restore(arrays, meta)
+    rows += sum(second.rounds(), [])
+    assert timeless(rows) == timeless(whole[1])
+    assert timeless([second.meta()]) == timeless([whole[0].meta()])
+    want, got = whole[0].arrays(), second.arrays()
+    assert want.keys() == got.keys()
+    for name in want:
+        np.testing.assert_array_equal(got[name], want[name], err_msg=name, strict=True)
+
+
+def test_no_two_streams_share_a_key(alone):
+    """Splitting a key and folding a number into it give the same keys: a stream must not be a sibling's child."""
+    training, _ = alone
+    init = jax.random.split(training._key(0, INIT, 0), 8)
+    fit = jax.random.split(training._key(0, FIT, 0), 3)
+    noise = jax.random.fold_in(training._key(0, FRESH, 0), 0)
+    acting = [training._key(0, stream, count) for stream in (ACT, UPDATE) for count in range(8)]
+    keys = [tuple(np.asarray(jax.random.key_data(k)).tolist()) for k in (*init, *fit, noise, *acting)]
+    assert len(set(keys)) == len(keys)
+
+
+def test_divergence_is_named():
+    with pytest.raises(Diverged, match=r"training diverged: .*critic_loss.* at step 80 of seed 7"):
+        list(point(learner=TD3Config(width=16, lr_critic=1e30), seed=7).rounds())
+
+
+def test_the_schedule_of_a_run(alone):
+    """40 steps a round; random until 40, every policy kept until 80, evaluated every 80, budget 240."""
+    _, rows = alone
+    assert [row["step"] for row in rows] == [40, 80, 120, 160, 200, 240]
+    assert [row["episodes"] for row in rows] == [2, 4, 6, 8, 10, 12]
+    assert ["score" in row for row in rows] == [False] + 5 * [True]
+    assert ["eval/checkpoint" in row for row in rows] == [False, True] * 3
+    assert rows[1]["kept"] == 1
+    assert rows[1]["updates"] == 40
+    assert rows[1]["gap"] > 0
+
+
+def test_updates_that_do_not_fill_a_chunk_wait():
+    training = point(updates_per_step=0.3, assess_after=1000)  # 12 updates a round in chunks of 10
+    rows = [row for rows in training.rounds() for row in rows]
+    assert [row.get("updates") for row in rows] == [None, 10, 20, 30]
+    assert training.progress[0].owed == pytest.approx(6)
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_refresh_episodes_are_counted_or_not(counted):
+    features = FeatureConfig(method="adversarial", dim=8, width=16, depth=2, refresh_batch=32)
+    objective = SFMConfig(features=features, refresh_every=100, refresh_episodes=3, refresh_counted=counted)
+    training = point(objective=objective, steps=320)
+    rows = [row for rows in training.rounds() for row in rows]
+    refreshed = [row["step"] for row in rows if "refresh/feature_gap" in row]
+    progress = training.progress[0]
+    assert progress.refreshes == len(refreshed)
+    if counted:  # a refresh takes 60 steps from the budget
+        assert refreshed == [40, 140, 240, 340]
+        assert progress.steps == 40 * len(rows) + 60 * len(refreshed)
+    else:
+        assert refreshed == [40, 120, 200, 320]
+        assert progress.steps == 40 * len(rows) == 320
+    assert len(training.layouts[0].episodes) == 2 * len(rows)  # they do not enter the replay

@@ -54,7 +54,9 @@ def test_when_all_have_ended_nobody_acts():
     assert times == [0, 1, 2]
 
 
-@pytest.mark.parametrize(("name", "length", "terminated"), [("probe_point", 20, False), ("probe_bandit", 1, True)])
+@pytest.mark.parametrize(
+    ("name", "length", "terminated"), [("probe_point", 20, False), ("probe_bandit", 1, True)]
+)
 def test_on_probes(name, length, terminated):
     episodes = rollout([make(name), make(name)], [1, 2], lambda obs, t: np.zeros((2, 1), np.float32))
     assert episodes.length.tolist() == [length] * 2

@@ -108,7 +108,7 @@ def estimate(batch, following=TARGET):
 @pytest.mark.parametrize("turns", [1, 5])
 def test_the_witness_is_expert_minus_policy_whatever_the_number_of_turns(weighed, turns):
     sfm, o, weight, metrics = weighed(turns, actor_loss="witness")
-    expert = np.asarray(sfm.expert_features(o, value, random_demos(), KEY))
+    expert = np.asarray(expert_features(sfm, o, random_demos()))
     assert_close(o.expert.mean, expert)
     assert_close(o.policy.mean, estimate(random_batch(0)))
     witness = expert - estimate(random_batch(0))
@@ -229,57 +229,49 @@ def test_scaling_psi_changes_nothing_but_its_units():
 # The expert's term.
 
 
-def discounted_by_hand(sfm, o, demos, tail):
-    total = np.zeros(DIM)
-    for states, length in zip(np.asarray(demos.obs), np.asarray(demos.length), strict=True):
-        phi = np.asarray(sfm.phi(o, states), np.float64)
-        total += sum(GAMMA**t * phi[t] for t in range(length))
-        last = {
-            "truncate": phi[length],
-            "repeat": phi[length] / (1 - GAMMA),
-            "bootstrap": states[length] @ ONLINE,
-        }[tail]
-        total += GAMMA**length * last
-    return total / len(demos.length)
+def phi_on_host(sfm, o, obs):
+    return sfm.phi(jax.device_get(o), np.asarray(obs))
+
+
+def sum_by_hand(sfm, o, states, tail):
+    """The successor features of one demonstration from its first state."""
+    phi, last = phi_on_host(sfm, o, states), len(states) - 1
+    rest = {"truncate": phi[last], "repeat": phi[last] / (1 - GAMMA), "bootstrap": states[last] @ ONLINE}[
+        tail
+    ]
+    return sum(GAMMA**t * phi[t] for t in range(last)) + GAMMA**last * rest
+
+
+def expert_features(sfm, o, demos):
+    return jax.jit(lambda o, d: sfm.expert_features(o, value, d, KEY))(o, demos)
 
 
 @pytest.mark.parametrize("tail", ["truncate", "repeat", "bootstrap"])
 def test_the_experts_sum_and_its_tail(tail):
     sfm, o = objective(tail=tail)
-    demos = random_demos((5, 1, 3))
-    got = jax.jit(lambda o, d: sfm.expert_features(o, value, d, KEY))(o, demos)
-    assert_close(got, discounted_by_hand(sfm, o, demos, tail))
-    padded = random_demos((5, 1, 3), padding=77.0)
-    assert_close(jax.jit(lambda o, d: sfm.expert_features(o, value, d, KEY))(o, padded), got)
+    demos = random_demos((5, 1, 3), padding=77.0)
+    episodes = [np.asarray(x)[: n + 1] for x, n in zip(demos.obs, demos.length, strict=True)]
+    expected = np.mean([sum_by_hand(sfm, o, states, tail) for states in episodes], 0)
+    assert_close(expert_features(sfm, o, demos), expected)
+    if tail == "repeat":
+        longer = [np.concatenate([states, np.repeat(states[-1:], 60, 0)]) for states in episodes]
+        assert_close(np.mean([sum_by_hand(sfm, o, states, "truncate") for states in longer], 0), expected)
 
 
 @pytest.mark.parametrize("tail", ["truncate", "repeat", "bootstrap"])
 def test_from_anywhere_it_is_the_mean_over_all_states_as_starts(tail):
     sfm, o = objective(tail=tail, match_from="anywhere")
-    from_start, _ = objective(tail=tail)
-    demos = random_demos((4,))
+    demos = random_demos((4, 2))
     starts = [
-        from_start.expert_features(
-            o, value, demos._replace(obs=demos.obs[:, k:], length=demos.length - k), KEY
-        )
-        for k in range(4)
+        np.mean([sum_by_hand(sfm, o, np.asarray(states)[k : n + 1], tail) for k in range(n)], 0)
+        for states, n in zip(demos.obs, (4, 2), strict=True)
     ]
-    assert_close(sfm.expert_features(o, value, demos, KEY), np.mean(starts, 0))
+    assert_close(expert_features(sfm, o, demos), np.mean(starts, 0))
 
 
 def test_from_anywhere_the_policy_is_valued_where_replay_is(weighed):
     _, o, *_ = weighed(1, match_from="anywhere")
     assert_close(o.policy.mean, np.mean(np.asarray(random_batch(0).obs) @ ONLINE, 0))
-
-
-def test_a_repeated_tail_is_the_limit_of_longer_demonstrations():
-    sfm, o = objective(tail="repeat")
-    demos = random_demos((5,))
-    longer = demos._replace(
-        obs=jnp.concatenate([demos.obs, jnp.repeat(demos.obs[:, -1:], 60, 1)], 1), length=demos.length + 60
-    )
-    cut, _ = objective(tail="truncate")
-    assert_close(sfm.expert_features(o, value, demos, KEY), cut.expert_features(o, value, longer, KEY))
 
 
 def test_expert_features_are_recomputed_on_the_due_turns_only():
@@ -307,7 +299,7 @@ def test_the_score_of_an_episode_is_minus_its_feature_gap():
     episodes = random_demos((5, 2, 4), padding=77.0)
     scores = jax.jit(sfm.score)(o, episodes.obs, episodes.length, jnp.zeros(3))
     for score, states, length in zip(scores, np.asarray(episodes.obs), episodes.length, strict=True):
-        phi = np.asarray(sfm.phi(o, states))
+        phi = phi_on_host(sfm, o, states)
         gap = np.array([1, 2, 3]) - sum(GAMMA**t * phi[t] for t in range(length))
         assert float(score) == pytest.approx(-np.mean(((1 - GAMMA) * gap) ** 2), rel=1e-4)
 
@@ -342,10 +334,23 @@ def test_centred_features_have_mean_zero_in_replay():
     for seed in range(3):
         batch = random_batch(seed)
         o, cumulant, _ = step(o, batch)
-        phi = np.asarray(sfm.features.phi(o.features, batch.obs))
+        phi = sfm.features.phi(jax.device_get(o.features), np.asarray(batch.obs))
         means.append(phi.mean(0))
         weights = 0.5 ** np.arange(seed, -1, -1)
         assert_close(cumulant, phi - weights @ means / weights.sum())
+
+
+def test_standardised_features_do_not_know_the_units_of_the_state():
+    sfm, o = objective(normalise=True)
+    batch, units = random_batch(), np.array([1.0, 10.0, 0.5, 3.0], np.float32)
+    step = jax.jit(lambda o, b: sfm.update(o, b, random_demos(), jnp.array(1), KEY)[:2])
+    after, cumulant = step(o, batch)
+    _, same = step(o, batch._replace(obs=5 + units * batch.obs, next_obs=5 + units * batch.next_obs))
+    assert_close(cumulant, same, atol=1e-4)
+    assert_close(cumulant, jax.jit(sfm.phi)(after, batch.obs))  # the demonstrations are seen the same way
+    assert not np.allclose(
+        cumulant, sfm.features.phi(jax.device_get(o.features), np.asarray(batch.obs)), atol=0.1
+    )
 
 
 def test_features_learn_every_interval_steps():
