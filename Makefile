@@ -13,7 +13,7 @@ test: .venv/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n 2 --dist loadscope $(ARGS)
 
 check: .venv/installed-dev
 	$(BIN)/pyright

@@ -164,7 +164,7 @@ def test_bad_configuration_is_one_line(capsys, point_file):
 def test_help_is_quick_and_teaches():
     begin = time.perf_counter()
     done = sfm("--help")
-    assert time.perf_counter() - begin < 2
+    assert time.perf_counter() - begin < 5
     assert "train" in done.stdout
     assert "resume" in done.stdout
     help_train = sfm("train", "--help").stdout

@@ -33,7 +33,7 @@ SCHEDULE = ScheduleConfig(
     steps=1400,
     envs=2,
     random_steps=400,
-    batch=64,
+    batch=32,
     replay=2000,
     chunk=50,
     assess_after=10_000,
@@ -192,11 +192,11 @@ def test_a_seed_among_others_trains_as_it_would_alone(whole, alone):
 def test_a_restored_run_goes_on_bit_for_bit(whole):
     first = point(steps=240, seeds=2)
     going = first.rounds()
-    rows = sum((next(going) for _ in range(3)), [])
+    rows = [row for _ in range(3) for row in next(going)]
     arrays, meta = first.arrays(), json.loads(json.dumps(first.meta()))
     second = point(steps=240, seeds=2)
     second.restore(arrays, meta)
-    rows += sum(second.rounds(), [])
+    rows += [row for rows in second.rounds() for row in rows]
     assert timeless(rows) == timeless(whole[1])
     assert timeless([second.meta()]) == timeless([whole[0].meta()])
     want, got = whole[0].arrays(), second.arrays()
@@ -206,7 +206,7 @@ def test_a_restored_run_goes_on_bit_for_bit(whole):
 
 
 def test_no_two_streams_share_a_key(alone):
-    """Splitting a key and folding a number into it give the same keys: a stream must not be a sibling's child."""
+    """Splitting a key and folding a number into it give the same keys, so what is split has its own stream."""
     training, _ = alone
     init = jax.random.split(training._key(0, INIT, 0), 8)
     fit = jax.random.split(training._key(0, FIT, 0), 3)
