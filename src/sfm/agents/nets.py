@@ -22,6 +22,7 @@ __all__ = [
     "first",
     "joined",
     "namespace",
+    "orthogonal",
     "over_twins",
     "scaled_l2_norm",
     "twin_value",
@@ -61,9 +62,28 @@ def scaled_l2_norm(x, eps: float = 1e-6):
     return x * (x.shape[-1] ** 0.5) / (xp.sqrt((x * x).sum(-1, keepdims=True) + 1e-12) + eps)
 
 
+def orthogonal(key: Array, rows: int, columns: int) -> Array:
+    """A random matrix with orthonormal rows or columns, whichever are fewer.
+
+    Gram-Schmidt in plain JAX: several LAPACK factorisations inside one compiled function can wait for each
+    other for ever where XLA has few threads.
+    """
+    short = min(rows, columns)
+    q = jax.random.normal(key, (max(rows, columns), short))
+
+    def orthogonalise(j: Array, q: Array) -> Array:
+        v = q[:, j] / jnp.linalg.norm(q[:, j])
+        later = jnp.where(jnp.arange(short) > j, v @ q, 0.0)
+        return (q - jnp.outer(v, later)).at[:, j].set(v)
+
+    q = jax.lax.fori_loop(0, short, orthogonalise, q)
+    q = 1.5 * q - 0.5 * q @ (q.T @ q)  # a Newton step removes what rounding has left
+    return q if rows >= columns else q.T
+
+
 def _kernel(key: Array, fan_in: int, fan_out: int, init: str) -> Array:
     if init == "orthogonal":
-        return jax.nn.initializers.orthogonal()(key, (fan_in, fan_out), jnp.float32)
+        return orthogonal(key, fan_in, fan_out)
     return jax.nn.initializers.lecun_normal()(key, (fan_in, fan_out), jnp.float32)
 
 

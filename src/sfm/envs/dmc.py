@@ -4,7 +4,7 @@ import contextlib
 import functools
 import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -51,7 +51,10 @@ class DmcEnv:
         self.max_steps = math.ceil(limit)
         self.control_timestep = self._env.control_timestep()
         self.obs_dim = sum(math.prod(part.shape) for part in self._env.observation_spec().values())
-        self._substeps = round(self.control_timestep / self.physics.timestep())
+        substeps = round(self.control_timestep / self.physics.timestep())
+        from sfm.envs import lean  # after `_suite`, which imports dm_control without OpenGL
+
+        self._advance = lean.advance(domain, task, self.physics, substeps) or _plain(self._env, substeps)
         actuators = self._env.action_spec()
         self.action_dim = actuators.shape[0]
         self._low, self._high = actuators.minimum, actuators.maximum
@@ -70,15 +73,9 @@ class DmcEnv:
         return _flat(self._env.reset().observation)
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
-        task, physics = self._env.task, self._env.physics
         control = np.minimum(np.maximum(self._centre + self._reach * action, self._low), self._high)
-        # What the suite's env.step does, without its bookkeeping: that pays for the flattening.
-        task.before_step(control, physics)
-        physics.step(self._substeps)
-        task.after_step(physics)
-        reward, obs = float(task.get_reward(physics)), _flat(task.get_observation(physics))
+        obs, reward, terminated = self._advance(control)
         self._steps += 1
-        terminated = task.get_termination(physics) is not None  # the suite ends with discount 0, or goes on
         return obs, reward, terminated, self._steps >= self.max_steps and not terminated
 
     def render(self, height: int = 240, width: int = 320) -> np.ndarray:
@@ -91,6 +88,20 @@ class DmcEnv:
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
+
+
+def _plain(env, substeps: int) -> Callable[[np.ndarray], tuple[np.ndarray, float, bool]]:
+    """The step of any task, control [a] to obs, reward, terminated: the suite's, without its bookkeeping."""
+    task, physics = env.task, env.physics
+
+    def step(control: np.ndarray) -> tuple[np.ndarray, float, bool]:
+        task.before_step(control, physics)
+        physics.step(substeps)
+        task.after_step(physics)
+        reward, obs = float(task.get_reward(physics)), _flat(task.get_observation(physics))
+        return obs, reward, task.get_termination(physics) is not None  # it ends with discount 0, or goes on
+
+    return step
 
 
 def _flat(observation) -> np.ndarray:

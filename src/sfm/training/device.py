@@ -38,7 +38,15 @@ class Device:
         self._compiled: Future[Any] | None = None
 
     def init(self, keys: Array, demos: ExpertStates | None) -> AgentState:
-        return jax.jit(jax.vmap(self.agent.init, in_axes=(0, None)))(keys, demos)
+        # It runs once: compiling it well would take longer than it saves.
+        return jax.jit(self._init, compiler_options={"xla_backend_optimization_level": 0})(keys, demos)
+
+    def shapes(self, keys: Array, demos: ExpertStates | None) -> AgentState:
+        """What `init` returns, without its values."""
+        return jax.eval_shape(self._init, keys, demos)
+
+    def _init(self, keys: Array, demos: ExpertStates | None) -> AgentState:
+        return jax.vmap(self.agent.init, in_axes=(0, None))(keys, demos)
 
     def policies(self, state: AgentState) -> list[Any]:
         """One acting policy per seed, on the host."""

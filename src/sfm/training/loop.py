@@ -66,15 +66,16 @@ class Training:
         self.device = Device(self.agent, s.chunk, s.batch)
         self.keys = jnp.stack([jax.random.key(seed) for seed in self.seeds])
         starts = jnp.stack([self._key(i, INIT, 0) for i in range(len(self.seeds))])
-        self.state = self.device.init(starts, self.demos)
         capacity = s.replay + s.replay // env.max_steps + env.max_steps + 1  # a slot more per episode
         rows = capacity // min(env.max_steps + 1, 16) + 1
         self.layouts = [Layout(capacity, rows) for _ in self.seeds]
         self.replay = buffer.empty(len(self.seeds), capacity, env.obs_dim, env.action_dim)
+        self.state = self.device.shapes(starts, self.demos)
+        self.device.compile_ahead(*self._update_args(buffer.stack_tables(self.layouts)))
+        self.state = self.device.init(starts, self.demos)
         self.current = self.device.policies(self.state)
         self.checkpoint = list(self.current)
         self.seconds = 0.0
-        self.device.compile_ahead(*self._update_args(buffer.stack_tables(self.layouts)))
 
     @property
     def done(self) -> bool:
