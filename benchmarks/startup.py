@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def first_update(folder: Path, cache: Path, task: str, demos: str | None) -> float:
-    """Start the command, wait until the log has a row with updates."""
+    """Start the command, wait until the log has a row with a burst."""
     command = [sys.executable, "-m", "sfm.cli", "train", task, "--run", str(folder), "--no-video"]
     command += ["--demos", demos] if demos else []
     begin = time.perf_counter()
@@ -18,8 +18,8 @@ def first_update(folder: Path, cache: Path, task: str, demos: str | None) -> flo
     try:
         log = folder / "metrics.jsonl"
         while child.poll() is None:
-            if log.exists() and '"updates"' in log.read_text():
-                row = next(json.loads(r) for r in log.read_text().splitlines() if '"updates"' in r)
+            if log.exists() and '"burst_seconds"' in log.read_text():
+                row = next(json.loads(r) for r in log.read_text().splitlines() if '"burst_seconds"' in r)
                 # The row comes after a whole burst; its own time is subtracted by the burst's length.
                 return time.perf_counter() - begin - row["burst_seconds"]
             time.sleep(0.01)

@@ -239,7 +239,13 @@ class Training:
     def _row(self, i: int, episodes: Episodes) -> Row:
         p = self.progress[i]
         returns = float(episodes.returns.mean())
-        return {"step": p.steps, "seed": self.seeds[i], "episodes": p.episodes, "train/return": returns}
+        return {
+            "step": p.steps,
+            "seed": self.seeds[i],
+            "episodes": p.episodes,
+            "updates": p.updates,
+            "train/return": returns,
+        }
 
     def _key(self, i: int, stream: int, count: int) -> jax.Array:
         return jax.random.fold_in(jax.random.fold_in(self.keys[i], stream), count)
