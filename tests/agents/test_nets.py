@@ -41,7 +41,7 @@ def mlp(kind):
     return build(lambda key: MLP((3, 8, 8, 2), key, init="lecun", **MLPS[kind]))
 
 
-@pytest.mark.parametrize(("fan_in", "fan_out"), [(8, 32), (32, 8)])
+@pytest.mark.parametrize(("fan_in", "fan_out"), [(8, 32), (32, 8), (64, 64)])
 def test_orthogonal_kernels_have_orthonormal_rows_or_columns(fan_in, fan_out):
     layer = build(lambda key: Linear(fan_in, fan_out, "orthogonal", key))
     w = layer.weight if fan_in >= fan_out else layer.weight.T

@@ -238,7 +238,7 @@ def test_the_schedule_of_a_run(alone):
 def test_updates_that_do_not_fill_a_chunk_wait():
     training = point(updates_per_step=0.3, assess_after=1000)  # 12 updates a round in chunks of 10
     rows = [row for rows in training.rounds() for row in rows]
-    assert [row.get("updates") for row in rows] == [None, 10, 20, 30]
+    assert [row["updates"] for row in rows] == [0, 10, 20, 30]
     assert training.progress[0].owed == pytest.approx(6)
 
 
