@@ -132,17 +132,16 @@ def test_a_folder_that_cannot_be_written(capsys, tmp_path, point_file):
 
 def test_a_full_disk_ends_the_run_and_keeps_the_last_checkpoint(tmp_path, point_file):
     """A real limit of the operating system on the size of a file, hit when the replay has grown."""
-    import resource
-
     run = tmp_path / "run"
-
-    def limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
-
-    args = ("train", "probe_point", "--demos", point_file, "--run", run, *QUICK)
-    more = ("--steps", "40000", "--schedule.replay", "20000", "--no-video")
-    done = sfm(*args, *more, preexec_fn=limit, env={**os.environ, "SFM_CACHE": "/dev/null/none"})
+    args = command("train", "probe_point", "--demos", point_file, "--run", run, *QUICK)
+    args += ["--steps", "40000", "--schedule.replay", "20000", "--no-video"]
+    done = subprocess.run(
+        ["bash", "-c", 'ulimit -f 60; exec "$@"', "limited", *args],  # kilobytes
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "SFM_CACHE": "/dev/null/none"},
+    )
     assert done.returncode == 1, done.stderr
     assert "could not write" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr

@@ -35,8 +35,9 @@ def list_() -> None:
         assert demos is not None
         actions = "none" if demos.action is None else str(demos.action.shape[2])
         returns = " ".join(f"{r:.0f}" for r in made.get("returns", ()))
-        policy = made.get("policy", {})
-        maker = f"{policy.get('preset')}, {policy.get('steps'):,} steps: {made['all_returns_mean']:.0f}"
+        maker = ""
+        if policy := made.get("policy"):
+            maker = f"{policy['preset']}, {policy['steps']:,} steps: {made['all_returns_mean']:.0f}"
         steps = " ".join(map(str, sorted(set(demos.length.tolist()))))
         table.add_row(name, str(demos.obs.shape[2]), actions, steps, returns, maker)
     Console().print(table if table.rows else "no demonstrations are bundled")
