@@ -45,7 +45,7 @@ class Device:
         """What `init` returns, without its values."""
         return jax.eval_shape(self._init, keys, demos)
 
-    def _init(self, keys: Array, demos: ExpertStates | None) -> AgentState:
+    def _init(self, keys: Array, demos: Any) -> AgentState:
         return jax.vmap(self.agent.init, in_axes=(0, None))(keys, demos)
 
     def policies(self, state: AgentState) -> list[Any]:
