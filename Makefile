@@ -19,6 +19,7 @@ check: .venv/installed-dev
 	$(BIN)/pyright
 
 bench: .venv/installed-dev
+	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/memory.py
 

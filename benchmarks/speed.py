@@ -137,8 +137,6 @@ def least_flops(config: Config) -> float:
 
 
 def environment_rates(task: str, seconds: float) -> dict[str, float]:
-    from dm_control import suite
-
     from sfm.envs import make
     from sfm.training.rollout import rollout
 
@@ -153,6 +151,8 @@ def environment_rates(task: str, seconds: float) -> dict[str, float]:
     rng = np.random.default_rng(0)
     actions = rng.uniform(-1, 1, (1000, 8, envs[0].action_dim)).astype(np.float32)
     lockstep = rate(lambda: int(rollout(envs, range(8), lambda obs, t: actions[t]).length.sum()))
+    from dm_control import suite  # after `make`, which keeps it from looking for a screen
+
     plain_env = suite.load(*task.split("_", 1))
 
     def plain() -> int:
