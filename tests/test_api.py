@@ -8,7 +8,6 @@ from sfm.presets import PRESETS
 from tests.conftest import walk_to_half
 
 QUICK = {
-    "width": 16,
     "features__width": 16,
     "features__dim": 8,
     "head_width": 16,
@@ -22,7 +21,6 @@ QUICK = {
     "eval_episodes": 2,
     "learner__width": 16,
 }
-QUICK.pop("width")
 
 
 def test_train_and_resume_as_a_library(tmp_path):
