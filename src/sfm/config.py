@@ -210,6 +210,8 @@ class Config:
     task: str = ""
     preset: str = ""
     gamma: float = 0.99
+    normalise: bool = False
+    """Every network sees states standardised by running statistics of replay."""
     learner: LearnerConfig = field(default_factory=TD3Config)
     objective: ObjectiveConfig = field(default_factory=SFMConfig)
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)

@@ -7,7 +7,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from sfm.agents.learners import Learner, make_learner
+from sfm.agents.learners.policies import StandardisedPolicy
 from sfm.agents.objectives import Objective, make_objective
+from sfm.agents.optim import Moments
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec
 from sfm.config import Config
 
@@ -17,23 +19,50 @@ __all__ = ["Agent", "AgentState", "make_agent"]
 class AgentState(NamedTuple):
     learner: Any
     objective: Any
+    moments: Moments | None  # of replayed states, where the networks see them standardised
 
 
 class Agent(NamedTuple):
     learner: Learner
     objective: Objective
+    spec: Spec
     actor_delay: int
+    normalise: bool
 
     def init(self, key: Array, demos: ExpertStates) -> AgentState:
         k_learner, k_objective = jax.random.split(key)
         learner = self.learner.init(k_learner, self.objective.dim)
-        return AgentState(learner, self.objective.init(k_objective, demos))
+        moments = Moments.zeros(self.spec.obs_dim) if self.normalise else None
+        return AgentState(learner, self.objective.init(k_objective, demos), moments)
+
+    def policy(self, state: AgentState) -> Any:
+        """The acting part: a module (obs [..., o], noise [..., a] or None) -> action [..., a]."""
+        policy = self.learner.policy(state.learner)
+        return StandardisedPolicy(policy, *state.moments.mean_and_spread()) if state.moments else policy
+
+    def score(self, state: AgentState, obs: Array, length: Array, returns: Array) -> Array:
+        """How well each episode obs [N, T+1, o] does, [N]."""
+        return self.objective.score(state.objective, _seen(state.moments, obs), length, returns)
+
+    def refresh(
+        self, state: AgentState, obs: Array, length: Array, demos: ExpertStates, key: Array
+    ) -> tuple[AgentState, Metrics]:
+        """The objective's step on fresh episodes obs [N, T+1, o]."""
+        seen, demos = _seen(state.moments, obs), _expert_seen(state.moments, demos)
+        objective, metrics = self.objective.refresh(state.objective, seen, length, demos, key)
+        return state._replace(objective=objective), metrics
 
     def update(
         self, state: AgentState, batch: Batch, other: Batch, demos: ExpertStates, step: Array, key: Array
     ) -> tuple[AgentState, Metrics]:
         """Update number `step`: features, critic, (delayed) actor, targets."""
         k_objective, k_critic, k_weight, k_actor = jax.random.split(key, 4)
+        moments = state.moments.add(batch.obs) if state.moments else None
+        batch, other, demos = (
+            _batch_seen(moments, batch),
+            _batch_seen(moments, other),
+            _expert_seen(moments, demos),
+        )
         objective, cumulant, metrics = self.objective.update(state.objective, batch, demos, step, k_objective)
         learner, critic_metrics = self.learner.critic_step(
             state.learner, batch, cumulant, self.objective.critic_loss, k_critic
@@ -52,9 +81,8 @@ class Agent(NamedTuple):
             return learner, objective, weight_metrics | actor_metrics
 
         learner, objective, actor_metrics = self._delayed(improve, step, learner, objective)
-        return AgentState(
-            self.learner.sync(learner, step), objective
-        ), metrics | critic_metrics | actor_metrics
+        state = AgentState(self.learner.sync(learner, step), objective, moments)
+        return state, metrics | critic_metrics | actor_metrics
 
     def _delayed(self, improve, step: Array, learner: Any, objective: Any) -> tuple[Any, Any, Metrics]:
         """`improve` every `actor_delay` updates; its metrics are scaled so that their mean is over those."""
@@ -70,10 +98,26 @@ class Agent(NamedTuple):
         return learner, objective, jax.tree.map(lambda m: m * self.actor_delay, metrics)
 
 
+def _seen(moments: Moments | None, obs: Array) -> Array:
+    """States as the networks see them."""
+    return moments.standardise(obs) if moments else obs
+
+
+def _batch_seen(moments: Moments | None, batch: Batch) -> Batch:
+    states = {name: _seen(moments, getattr(batch, name)) for name in ("obs", "next_obs", "goal")}
+    return batch._replace(**states)
+
+
+def _expert_seen(moments: Moments | None, demos: ExpertStates | None) -> Any:
+    return demos._replace(obs=_seen(moments, demos.obs)) if demos else None
+
+
 def make_agent(config: Config, obs_dim: int, action_dim: int) -> Agent:
     spec = Spec(obs_dim, action_dim, config.gamma)
     return Agent(
         make_learner(config.learner, spec),
         make_objective(config.objective, spec),
+        spec,
         config.learner.actor_delay,
+        config.normalise,
     )

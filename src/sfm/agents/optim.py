@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-__all__ = ["Average", "Moments", "Trained", "adam", "copy", "polyak"]
+__all__ = ["Average", "Moments", "Trained", "adam", "copy", "polyak", "standardised"]
 
 Net = TypeVar("Net")
 
@@ -86,7 +86,16 @@ class Moments(NamedTuple):
         """Take in rows [B, size]."""
         return Moments(self.mean.add(rows.mean(0), decay), self.square.add(jnp.square(rows).mean(0), decay))
 
-    def standardise(self, x: Array) -> Array:
-        """x [..., size] with zero mean and unit spread, clipped at 10."""
+    def mean_and_spread(self) -> tuple[Array, Array]:
+        """Each [size]; (0, 1) before the first rows."""
         spread = jnp.sqrt(jnp.maximum(self.square.mean - jnp.square(self.mean.mean), 1e-6))
-        return jnp.clip((x - self.mean.mean) / spread, -10, 10)
+        return self.mean.mean, jnp.where(self.square.weight > 0, spread, 1.0)
+
+    def standardise(self, x: Array) -> Array:
+        """x [..., size] with zero mean and unit spread, clipped at `standardised`'s limit."""
+        return standardised(x, *self.mean_and_spread())
+
+
+def standardised(x, mean, spread):
+    """(x - mean) / spread, clipped to [-10, 10]; NumPy or JAX."""
+    return ((x - mean) / spread).clip(-10, 10)

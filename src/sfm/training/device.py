@@ -32,8 +32,9 @@ class Device:
     def __init__(self, agent: Agent, chunk: int, batch: int):
         self.agent, self.chunk, self.batch = agent, chunk, batch
         self.add = jax.jit(add, donate_argnums=0)
-        self.score = jax.jit(jax.vmap(agent.objective.score))
-        self.refresh = jax.jit(jax.vmap(agent.objective.refresh, in_axes=(0, 0, 0, None, 0)))
+        self.score = jax.jit(jax.vmap(agent.score))
+        self.refresh = jax.jit(jax.vmap(agent.refresh, in_axes=(0, 0, 0, None, 0)))
+        self._policies = jax.jit(jax.vmap(agent.policy))
         self._updates = jax.jit(self._run_chunk, donate_argnums=0)
         self._compiled: Future[Any] | None = None
 
@@ -50,7 +51,7 @@ class Device:
 
     def policies(self, state: AgentState) -> list[Any]:
         """One acting policy per seed, on the host."""
-        stacked = jax.device_get(self.agent.learner.policy(state.learner))
+        stacked = jax.device_get(self._policies(state))
         seeds = jax.tree.leaves(stacked)[0].shape[0]
         return [jax.tree.map(lambda x, i=i: x[i], stacked) for i in range(seeds)]
 

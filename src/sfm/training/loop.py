@@ -131,7 +131,7 @@ class Training:
         some = next(iter(episodes.values()))
         everyone = [episodes.get(i, some) for i in range(len(self.seeds))]
         stacked = [np.stack([getattr(e, n) for e in everyone]) for n in ("obs", "length", "returns")]
-        scores = np.asarray(self.device.score(self.state.objective, *stacked))
+        scores = np.asarray(self.device.score(self.state, *stacked))
         for i, e in episodes.items():
             p = self.progress[i]
             if p.steps <= self.schedule.random_steps:
@@ -154,9 +154,9 @@ class Training:
         everyone = [fresh.get(i, some) for i in range(len(self.seeds))]
         obs, length = (np.stack([getattr(e, n) for e in everyone]) for n in ("obs", "length"))
         keys = jnp.stack([self._key(i, FIT, self.progress[i].refreshes) for i in range(len(self.seeds))])
-        after, metrics = self.device.refresh(self.state.objective, obs, length, self.demos, keys)
+        after, metrics = self.device.refresh(self.state, obs, length, self.demos, keys)
         due_seeds = np.array([i in fresh for i in range(len(self.seeds))])
-        self.state = self.state._replace(objective=chosen(due_seeds, after, self.state.objective))
+        self.state = chosen(due_seeds, after, self.state)
         for i in due:
             p = self.progress[i]
             p.refreshes += 1

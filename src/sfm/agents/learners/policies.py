@@ -4,8 +4,16 @@ import equinox as eqx
 from jax import Array
 
 from sfm.agents.nets import MLP, Linear, avg_l1_norm, joined, namespace
+from sfm.agents.optim import standardised
 
-__all__ = ["DeterministicPolicy", "EmbeddedActor", "EmbeddedPolicy", "GaussianPolicy", "StateEncoder"]
+__all__ = [
+    "DeterministicPolicy",
+    "EmbeddedActor",
+    "EmbeddedPolicy",
+    "GaussianPolicy",
+    "StandardisedPolicy",
+    "StateEncoder",
+]
 
 
 def _explore(action, noise, scale: float):
@@ -70,3 +78,14 @@ class GaussianPolicy(eqx.Module):
         xp = namespace(obs)
         mean, log_std = self.moments(obs)
         return xp.tanh(mean if noise is None else mean + xp.exp(log_std) * noise)
+
+
+class StandardisedPolicy(eqx.Module):
+    """A policy that sees standardised states."""
+
+    policy: eqx.Module
+    mean: Array
+    spread: Array
+
+    def __call__(self, obs, noise=None):
+        return self.policy(standardised(obs, self.mean, self.spread), noise)  # pyright: ignore

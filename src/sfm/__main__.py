@@ -1,0 +1,5 @@
+"""`python -m sfm` is the command `sfm`."""
+
+from sfm.cli import main
+
+main()
