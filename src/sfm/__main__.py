@@ -1,5 +1,7 @@
 """`python -m sfm` is the command `sfm`."""
 
+import sys
+
 from sfm.cli import main
 
-main()
+sys.exit(main())
