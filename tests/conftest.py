@@ -31,6 +31,7 @@ TINY = Config(
         replay=1000,
         chunk=10,
         assess_after=80,
+        assess_rescore=True,
         eval_every=80,
         eval_episodes=2,
         save_seconds=0.0,
@@ -57,6 +58,12 @@ def walk_to_half(start: float, steps: int = 20) -> np.ndarray:
 @pytest.fixture
 def point_demos() -> Demos:
     return Demos.from_list([walk_to_half(x) for x in (-1.0, 0.0, 1.0)])
+
+
+@pytest.fixture
+def acted_demos(point_demos: Demos) -> Demos:
+    """The same with their actions."""
+    return point_demos._replace(action=np.diff(point_demos.obs, axis=1) / 0.2)
 
 
 @pytest.fixture

@@ -6,8 +6,10 @@ import json
 import pytest
 
 from sfm.config import (
+    BCConfig,
     Config,
     FeatureConfig,
+    OPOLOConfig,
     RewardConfig,
     ScheduleConfig,
     SFMConfig,
@@ -28,7 +30,8 @@ from sfm.presets import PRESETS
     "learner", [TD3Config(width=9), TD7Config(embedding=5), StochasticConfig(temperature=0.5)]
 )
 def test_every_kind_survives_json(learner, objective):
-    config = Config("walker_walk", "mine", 0.9, learner, objective, ScheduleConfig(steps=5), 3, 2)
+    schedule = ScheduleConfig(steps=5)
+    config = Config("walker_walk", "mine", 0.9, True, learner, objective, schedule, seed=3, seeds=2)
     data = json.loads(json.dumps(to_dict(config)))
     assert data["learner"]["kind"] == learner.kind
     assert from_dict(Config, data) == config
@@ -55,6 +58,10 @@ def test_what_is_left_out_has_its_default():
         ({"learner": {"width": 9}}, "unknown kind ''"),
         ({"learner": {"kind": "td3", "temperature": 1}}, "unknown TD3Config field 'temperature'"),
         ({"objective": {"kind": "sfm", "features": {"size": 4}}}, "unknown FeatureConfig field 'size'"),
+        (
+            {"objective": {"kind": "sfm", "tail": "bootstrp"}},
+            "unknown SFMConfig.tail 'bootstrp': did",
+        ),
     ],
 )
 def test_what_is_not_known_is_refused(data, message):
@@ -80,6 +87,10 @@ def test_what_is_not_known_is_refused(data, message):
             "multiple of objective.features.interval",
         ),
         ({"objective": SFMConfig(expert_interval=0)}, "expert_interval must be at least 1"),
+        ({"objective": OPOLOConfig(cost_interval=7)}, "multiple of objective.cost_interval"),
+        ({"objective": OPOLOConfig(inverse_interval=0)}, "multiple of objective.inverse_interval"),
+        ({"objective": BCConfig(validation=1.0)}, "validation must lie in"),
+        ({"objective": BCConfig(patience=10)}, "patience needs a validation share"),
         ({"schedule": ScheduleConfig(replay=1024)}, "replay must exceed"),
         ({"schedule": ScheduleConfig(eval_every=0)}, "eval_every"),
     ],

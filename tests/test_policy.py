@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import sfm
+import sfm.demos.bundled
 from sfm.errors import SfmError
 from sfm.run import Silent, create
 from tests.conftest import tiny
@@ -75,3 +76,20 @@ def test_what_is_no_policy_is_refused(run_folder, tmp_path):
         sfm.load_policy(tmp_path / "missing.safetensors")
     with pytest.raises(SfmError, match="which must be"):
         sfm.load_policy(run_folder, which="best")
+
+
+@pytest.mark.parametrize("task", sfm.demos.bundled.names())
+def test_a_bundled_expert_repeats_its_demonstration(task):
+    """From the recorded reset seed the bundled policy takes the recorded actions."""
+    from sfm.demos import bundled
+
+    demos, made = bundled.bundled(task), bundled.provenance(task)
+    assert demos is not None
+    assert demos.action is not None
+    policy, env = sfm.load_policy(task), sfm.make_env(task)
+    obs = env.reset(made["reset_seeds"][0])
+    for t in range(3):  # later states differ between machines by the chaos of contacts
+        np.testing.assert_allclose(obs, demos.obs[0, t], atol=1e-3)
+        action, _ = policy.predict(obs)
+        np.testing.assert_allclose(action, demos.action[0, t], atol=1e-2)
+        obs = env.step(action)[0]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sfm import storage
-from sfm.config import FeatureConfig, SFMConfig, StochasticConfig, TD7Config
+from sfm.config import BCConfig, FeatureConfig, IQConfig, SFMConfig, StochasticConfig, TD7Config
 from sfm.errors import SfmError
 from sfm.run import Silent, create, reopen
 from sfm.training.checkpoint import Checkpoints
@@ -127,6 +127,25 @@ def test_demonstrations_of_another_dimension_are_refused_before_a_folder_is_made
 def test_missing_demonstrations_are_asked_for(tmp_path):
     with pytest.raises(SfmError, match="--demos"):
         create(tmp_path / "run", TINY, None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "who"),
+    [
+        ({"objective": IQConfig(), "preset": "iq-learn"}, "iq-learn"),
+        ({"objective": BCConfig(), "preset": ""}, "bc"),
+        ({"warm_start": "bc"}, "--warm-start bc"),
+    ],
+)
+def test_missing_actions_are_asked_for(changes, who, tmp_path, point_demos, acted_demos):
+    config = tiny(**changes)
+    with pytest.raises(SfmError, match=f"^{who} needs the expert's actions.* give --demos with actions"):
+        create(tmp_path / "run", config, point_demos)
+    wide = acted_demos._replace(action=np.tile(acted_demos.action, 3))
+    with pytest.raises(SfmError, match="actions have 3 dimensions, the environment has 1"):
+        create(tmp_path / "run", config, wide)
+    assert not (tmp_path / "run").exists()
+    create(tmp_path / "run", config, acted_demos)
 
 
 def test_a_checkpoint_of_another_version_is_refused(tmp_path, point_demos):

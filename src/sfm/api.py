@@ -12,7 +12,7 @@ import numpy as np
 from sfm.config import Config
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
-from sfm.envs import Env
+from sfm.envs import Env, make
 from sfm.errors import SfmError, unknown
 from sfm.policy import Policy, load_policy
 from sfm.presets import DEFAULT, preset
@@ -25,6 +25,7 @@ __all__ = [
     "find_demos",
     "finish",
     "overridden",
+    "random_returns",
     "resume",
     "train",
 ]
@@ -103,7 +104,7 @@ def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[De
     """
     provenance: dict[str, Any] = {}
     if demos is None:
-        if config.objective.kind == "reward":
+        if config.needs == "nothing":
             return None, {}
         demos = bundled.bundled(config.task)
         if demos is None:
@@ -173,6 +174,24 @@ def expert_return(folder: Path) -> float | None:
         text = str(data["provenance"]) if "provenance" in data.files else "{}"
     returns = json.loads(text).get("returns")
     return float(np.mean(returns)) if returns else None
+
+
+def score(folder: Path, returns: np.ndarray) -> float | None:
+    """The mean of a run's returns where 0 is a random policy and 1 our expert; None for tasks of others."""
+    from sfm.evaluation.scores import normalised
+
+    scores = normalised(reopen(folder).config.task, returns)
+    return None if scores is None else float(scores.mean())
+
+
+def random_returns(task: str, episodes: int = 10, seed: int = 0) -> np.ndarray:
+    """Returns [episodes] of uniform random actions on a task, from the starts that `evaluate` uses."""
+    from sfm.evaluation.evaluate import evaluate, random_policy
+
+    env = make(task)
+    returns = evaluate(env, random_policy(env.action_dim, seed), episodes, seed)
+    env.close()
+    return returns
 
 
 def finish(

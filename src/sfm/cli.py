@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sfm.config import LearnerConfig, ObjectiveConfig, ScheduleConfig
 from sfm.errors import SfmError, unknown
@@ -77,7 +77,7 @@ def _train(args: Sequence[str]) -> int:
 
     @dataclass(frozen=True)
     class Train:
-        """Learn to behave like demonstrations, from their states alone.
+        """Learn to behave like demonstrations, from their states alone or, where the preset says so, actions.
 
         Writes a run folder with the log, resumable checkpoints, policies, a curve and a video.
         """
@@ -101,7 +101,13 @@ def _train(args: Sequence[str]) -> int:
         """Record a video at the end."""
         tensorboard: bool = False
         wandb: bool = False
+        warm_start: Literal["none", "bc"] = base.warm_start
+        """`bc`: begin with an actor that has cloned the actions of the demonstrations."""
+        warm_start_updates: int = base.warm_start_updates
+        """Of that cloning."""
         gamma: float = base.gamma
+        normalise: bool = base.normalise
+        """All networks see states standardised by running statistics of replay."""
         learner: LearnerConfig = base.learner
         objective: ObjectiveConfig = base.objective
         schedule: ScheduleConfig = base.schedule
@@ -114,11 +120,14 @@ def _train(args: Sequence[str]) -> int:
         base,
         task=given.task,
         gamma=given.gamma,
+        normalise=given.normalise,
         learner=given.learner,
         objective=given.objective,
         schedule=schedule,
         seed=given.seed,
         seeds=given.seeds,
+        warm_start=given.warm_start,
+        warm_start_updates=given.warm_start_updates,
     )
     from sfm import api
     from sfm.run import create
@@ -169,15 +178,23 @@ def _eval(args: Sequence[str]) -> int:
         """Evaluate the checkpoint policy of a run, draw its learning curve, record an mp4 and a gif."""
 
         run: Positional[Path]
-        """The run folder."""
+        """The run folder; with --random, a task."""
         episodes: int = 10
         seed: int | None = None
         """Which seed's policy, in a run of several; default: the first."""
         video: bool = True
+        random: bool = False
+        """Evaluate uniform random actions on a task, to compare with."""
 
     given = _parse(Eval, "eval", args)
     if given.episodes < 1:
         raise SfmError("--episodes must be at least 1")
+    if given.random:
+        from sfm import api
+
+        mine = api.random_returns(str(given.run), given.episodes, given.seed or 0)
+        print(f"random actions: return {_summary(mine)}")
+        return 0
     return _report(given.run, given.episodes, given.video, given.seed)
 
 
@@ -188,8 +205,14 @@ def _report(folder: Path, episodes: int, video: bool, seed: int | None) -> int:
     expert = api.expert_return(folder)
     for number, mine in returns.items():
         close = f", {mine.mean() / expert:.0%} of the expert's {expert:.1f}" if expert else ""
-        print(f"seed {number}: return {mine.mean():.1f} +- {mine.std():.1f} over {episodes} episodes{close}")
+        score = api.score(folder, mine)
+        close += f", score {score:.2f} (0: random, 1: our expert)" if score is not None else ""
+        print(f"seed {number}: return {_summary(mine)}{close}")
     return 0
+
+
+def _summary(returns: Any) -> str:
+    return f"{returns.mean():.1f} +- {returns.std():.1f} over {len(returns)} episodes"
 
 
 # small ones
@@ -244,9 +267,11 @@ def _collect(args: Sequence[str]) -> int:
 def _presets(args: Sequence[str]) -> int:
     for name, config in PRESETS.items():
         s = config.schedule
+        source = {"nothing": "the reward", "states": "states", "actions": "states and actions"}[config.needs]
         print(
             f"{name:20} gamma {config.gamma}, batch {s.batch}, {s.steps:,} steps, "
-            f"{s.updates_per_step:g} updates per step{'  (default)' if name == DEFAULT else ''}"
+            f"{s.updates_per_step:g} updates per step, from {source}"
+            f"{'  (default)' if name == DEFAULT else ''}"
         )
     return 0
 

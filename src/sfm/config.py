@@ -13,9 +13,16 @@ from typing import Any, ClassVar, Literal
 from sfm.errors import SfmError, unknown
 
 __all__ = [
+    "BCConfig",
+    "BCOConfig",
     "Config",
+    "CostConfig",
+    "DiscriminatorConfig",
     "FeatureConfig",
+    "IQConfig",
+    "InverseConfig",
     "LearnerConfig",
+    "OPOLOConfig",
     "ObjectiveConfig",
     "RewardConfig",
     "SFMConfig",
@@ -29,6 +36,7 @@ __all__ = [
 
 Init = Literal["orthogonal", "lecun"]
 Twins = Literal["first", "mean", "min"]
+Needs = Literal["nothing", "states", "actions"]  # of demonstrations
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,8 @@ class TD7Config:
     width: int = 256
     embedding: int = 256
     init: Init = "lecun"
+    layer_norm: bool = False
+    """LayerNorm before each activation of the critic."""
     actor_activation: Literal["elu", "relu"] = "elu"
     actor_delay: int = 2
     target_interval: int = 250
@@ -137,6 +147,7 @@ class SFMConfig:
     """Successor Feature Matching: cumulant phi(s), weight = the witness."""
 
     kind: ClassVar[str] = "sfm"
+    needs: ClassVar[Needs] = "states"
     features: FeatureConfig = field(default_factory=FeatureConfig)
     ema: float = 0.98
     """Decay of the averages of the expert's and the policy's successor features."""
@@ -170,11 +181,129 @@ class RewardConfig:
     """The environment's reward, d = 1: plain RL, used to train experts."""
 
     kind: ClassVar[str] = "reward"
+    needs: ClassVar[Needs] = "nothing"
     twins: Literal["min", "mean"] = "min"
     scale: float = 1.0
 
 
-ObjectiveConfig = SFMConfig | RewardConfig
+@dataclass(frozen=True)
+class CostConfig:
+    """A network that learns to be low on the expert's states and high on the policy's."""
+
+    width: int = 256
+    depth: int = 2
+    activation: Literal["relu", "tanh"] = "relu"
+    loss: Literal["ipm", "js"] = "ipm"
+    """`ipm`: the difference of mean costs (authors' code); `js`: Jensen-Shannon, by cross-entropy (paper)."""
+    penalty: float = 10.0
+    """Weight of the gradient penalty, which draws the norm of the cost's gradient to `penalty_norm`."""
+    penalty_norm: float = 0.4
+    entropy: float = 0.0
+    """Weight of the entropy of the classification whose logit the cost is."""
+    optimizer: Literal["adam", "optimistic"] = "adam"
+    """`optimistic`: Optimistic Adam (paper), for this network only."""
+    lr: float = 8e-4
+    lr_final: float | None = 1e-7
+    """`lr` falls linearly to this over `decay_updates` steps of this network; none: it is constant."""
+    decay_updates: int = 100
+
+
+@dataclass(frozen=True)
+class DiscriminatorConfig:
+    """Reward = minus a cost trained on fresh episodes, d = 1: state-only moment matching, or GAIfO."""
+
+    kind: ClassVar[str] = "discriminator"
+    needs: ClassVar[Needs] = "states"
+    sees: Literal["state", "pair"] = "state"
+    """The cost sees s (moment matching) or s and s' (GAIfO)."""
+    cost: CostConfig = field(default_factory=CostConfig)
+    refresh_every: int = 10_000
+    """Environment steps between refreshes of the cost on fresh episodes."""
+    refresh_episodes: int = 4
+    refresh_counted: bool = True
+    """Count the refresh episodes in the step budget (the authors do not)."""
+    refresh_updates: int = 1
+    """Steps of the cost per refresh."""
+    refresh_batch: int = 4096
+    """States of the policy, and as many of the expert, per step of the cost."""
+
+
+@dataclass(frozen=True)
+class InverseConfig:
+    """A model of the action between two states."""
+
+    width: int = 256
+    lr: float = 3e-4
+    decay: float = 1e-3
+    """Weight of half the squared norm of all its parameters."""
+
+
+@dataclass(frozen=True)
+class OPOLOConfig:
+    """OPOLO: off-policy, with a cost on pairs from replay and a penalty that clones inferred actions."""
+
+    kind: ClassVar[str] = "opolo"
+    needs: ClassVar[Needs] = "states"
+    cost: CostConfig = field(
+        default_factory=lambda: CostConfig(
+            activation="tanh", loss="js", penalty_norm=1.0, entropy=1e-3, lr=3e-4, lr_final=None
+        )
+    )
+    cost_interval: int = 50
+    """One step of the cost every so many updates."""
+    inverse: InverseConfig = field(default_factory=InverseConfig)
+    inverse_interval: int = 10
+    """One step of the inverse model every so many updates,"""
+    inverse_first: int = 2_500
+    """but one per update in the first so many."""
+    alpha: float = 0.1
+    """The critic lowers, and the actor raises, 2 alpha (1 - gamma) Q(s, pi(s))."""
+    clone: float = 0.1
+    """Weight of the penalty on the actor's distance from the actions inferred for the expert."""
+
+
+@dataclass(frozen=True)
+class IQConfig:
+    """IQ-Learn: a soft Q function whose implied reward sets the expert apart, d = 1; needs actions."""
+
+    kind: ClassVar[str] = "iq"
+    needs: ClassVar[Needs] = "actions"
+    value_term: Literal["value", "value_expert", "v0"] = "value"
+    """Which states' V - gamma V' is lowered: all, or the expert's; `v0`: (1 - gamma) V of the expert's."""
+    chi: float = 0.5
+    """c in the chi-square term, E rho^2 / (4 c) of the implied reward rho."""
+    chi_over: Literal["all", "expert"] = "all"
+    """Whose implied reward is squared; the expert's alone may diverge."""
+    bootstrap: Literal["target", "online"] = "target"
+    """Which Q values s'; `online` learns through it, as the objective is published."""
+    twins: Twins = "first"
+    """How twin critics give V; `first` learns and uses a single one."""
+
+
+@dataclass(frozen=True)
+class BCConfig:
+    """Behaviour cloning: the squared error to the expert's actions, without episodes; a step is an update."""
+
+    kind: ClassVar[str] = "bc"
+    needs: ClassVar[Needs] = "actions"
+    validation: float = 0.0
+    """The last part of each demonstration to hold out; the policy that does best on it is kept."""
+    patience: int = 0
+    """Stop after so many updates without a better validation loss; 0: never."""
+
+
+@dataclass(frozen=True)
+class BCOConfig:
+    """Cloning from observation: the actions are inferred by a model that learns from the agent's episodes."""
+
+    kind: ClassVar[str] = "bco"
+    needs: ClassVar[Needs] = "states"
+    inverse: InverseConfig = field(default_factory=InverseConfig)
+
+
+ObjectiveConfig = (
+    SFMConfig | RewardConfig | DiscriminatorConfig | OPOLOConfig | IQConfig | BCConfig | BCOConfig
+)
 
 
 @dataclass(frozen=True)
@@ -197,6 +326,8 @@ class ScheduleConfig:
     assess_episodes: int = 3
     assess_relax: float = 1.1
     assess_by: Literal["min", "mean"] = "min"
+    assess_rescore: bool = False
+    """Score the checkpoint policy's episodes again under the features of now before comparing with it."""
     eval_every: int = 25_000
     eval_episodes: int = 10
     save_seconds: float = 60.0
@@ -218,6 +349,15 @@ class Config:
     seed: int = 0
     seeds: int = 1
     """Train seeds seed .. seed+seeds-1 at once."""
+    warm_start: Literal["none", "bc"] = "none"
+    """`bc`: begin with an actor that has cloned the expert's actions."""
+    warm_start_updates: int = 5_000
+    """Of the cloning, before the first step."""
+
+    @property
+    def needs(self) -> Needs:
+        """What of demonstrations this run needs."""
+        return "actions" if self.warm_start == "bc" else self.objective.needs
 
     def __post_init__(self) -> None:
         s, learner = self.schedule, self.learner
@@ -241,6 +381,14 @@ class Config:
             fits = _divides(self.objective.features.interval, s.chunk)
             checks.append((fits, "schedule.chunk must be a multiple of objective.features.interval"))
             checks.append((self.objective.expert_interval >= 1, "expert_interval must be at least 1"))
+        if isinstance(self.objective, BCConfig):
+            share, patience = self.objective.validation, self.objective.patience
+            checks.append((0.0 <= share < 1.0, f"validation must lie in [0, 1), not {share}"))
+            checks.append((patience == 0 or share > 0, "patience needs a validation share"))
+        if isinstance(self.objective, OPOLOConfig):
+            for name in ("cost_interval", "inverse_interval"):
+                fits = _divides(getattr(self.objective, name), s.chunk)
+                checks.append((fits, f"schedule.chunk must be a multiple of objective.{name}"))
         for ok, message in checks:
             if not ok:
                 raise SfmError(f"bad configuration: {message}.")
@@ -271,7 +419,9 @@ def from_dict(kind: Any, data: dict[str, Any]) -> Any:
     data = {k: v for k, v in data.items() if k != "kind"}
     hints = typing.get_type_hints(kind)
     known = {f.name for f in dataclasses.fields(kind)}
-    for name in data:
+    for name, value in data.items():
         if name not in known:
             raise unknown(f"{kind.__name__} field", name, known)
+        if typing.get_origin(hints[name]) is Literal and value not in typing.get_args(hints[name]):
+            raise unknown(f"{kind.__name__}.{name}", str(value), typing.get_args(hints[name]))
     return kind(**{k: from_dict(hints[k], v) if isinstance(v, dict) else v for k, v in data.items()})

@@ -7,6 +7,7 @@ import numpy as np
 
 from sfm import storage
 from sfm.config import Config, from_dict, to_dict
+from sfm.demos.bundled import policy_file
 from sfm.errors import SfmError
 
 __all__ = ["Policy", "load_policy", "policy_path", "save_policy"]
@@ -59,11 +60,13 @@ def save_policy(path: Path, module: Any, config: Config, **meta: Any) -> None:
 
 
 def load_policy(path: str | Path, *, which: str = "checkpoint", seed: int | None = None) -> Policy:
-    """The policy of a run folder or of one policy file.
+    """The policy of a run folder, of one policy file, or (by the task's name) a bundled expert.
 
     For a folder: `which` is "checkpoint" or "current", `seed` defaults to the run's first.
     """
     path = Path(path)
+    if not path.exists():
+        path = policy_file(str(path)) or path
     if path.is_dir():
         path = _in_folder(path, which, seed)
     arrays, meta = storage.read_arrays(path)

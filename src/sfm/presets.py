@@ -3,8 +3,15 @@
 import dataclasses
 
 from sfm.config import (
+    BCConfig,
+    BCOConfig,
     Config,
+    CostConfig,
+    DiscriminatorConfig,
     FeatureConfig,
+    InverseConfig,
+    IQConfig,
+    OPOLOConfig,
     RewardConfig,
     ScheduleConfig,
     SFMConfig,
@@ -23,6 +30,32 @@ def _paper(learner, gamma: float, features: FeatureConfig, **objective) -> Confi
     return Config(gamma=gamma, learner=learner, objective=SFMConfig(features=features, **objective))
 
 
+LATEST = 10**9  # assess_after: the checkpoint policy is always the latest
+
+SMALL = {
+    "td3": {"width": 128, "layer_norm": True, "lr_actor": 5e-4, "lr_critic": 5e-4, "explore_noise": 0.2},
+    "td7": {
+        "width": 128,
+        "embedding": 128,
+        "layer_norm": True,
+        "lr_actor": 5e-4,
+        "lr_critic": 5e-4,
+        "lr_encoder": 3e-4,
+        "explore_noise": 0.2,
+    },
+}
+
+CPU_SCHEDULE = ScheduleConfig(
+    steps=150_000,
+    random_steps=5_000,
+    batch=128,
+    assess_after=20_000,
+    assess_rescore=True,
+    eval_every=10_000,
+    eval_episodes=5,
+)
+
+
 def _cpu(learner, gamma: float = 0.98, **objective) -> Config:
     """Small networks and batches, psi at the scale of phi, phi centred: a tenth of the work per update."""
     features = FeatureConfig(width=128, depth=2, head_width=128, lr=5e-4, normalise=True, centre=True)
@@ -38,14 +71,7 @@ def _cpu(learner, gamma: float = 0.98, **objective) -> Config:
         gamma=gamma,
         learner=learner,
         objective=SFMConfig(**(settings | objective)),
-        schedule=ScheduleConfig(
-            steps=150_000,
-            random_steps=5_000,
-            batch=128,
-            assess_after=20_000,
-            eval_every=10_000,
-            eval_episodes=5,
-        ),
+        schedule=CPU_SCHEDULE,
     )
 
 
@@ -64,14 +90,59 @@ def _expert(learner, **schedule) -> Config:
     return Config(learner=learner, objective=RewardConfig(), schedule=ScheduleConfig(**(timing | schedule)))
 
 
+def _baseline(learner, objective: DiscriminatorConfig | OPOLOConfig, batch: int = 1024) -> Config:
+    schedule = ScheduleConfig(batch=batch, assess_after=LATEST)
+    return Config(learner=learner, objective=objective, schedule=schedule)
+
+
+def _small(config: Config, objective: DiscriminatorConfig | OPOLOConfig, normalise: bool = False) -> Config:
+    """A baseline with the sizes, rates and budget of `sfm-td3-cpu`."""
+    return dataclasses.replace(
+        config,
+        gamma=0.98,
+        normalise=normalise,
+        learner=dataclasses.replace(config.learner, **SMALL[config.learner.kind]),
+        objective=objective,
+        schedule=dataclasses.replace(CPU_SCHEDULE, assess_after=LATEST),
+    )
+
+
+MM_TD3 = TD3Config(init="lecun", target_actor="polyak", polyak_on="every_step")
+
+BASELINES: dict[str, Config] = {
+    "mm-td7": _baseline(TD7Config(), DiscriminatorConfig()),
+    "mm-td3": _baseline(MM_TD3, DiscriminatorConfig()),
+    "gaifo-td7": _baseline(TD7Config(lr_actor=3e-4, lr_critic=3e-4), DiscriminatorConfig(sees="pair")),
+    "gaifo-td3": _baseline(MM_TD3, DiscriminatorConfig(sees="pair")),
+    # 350: two layers with as many parameters as the authors' 400 and 300 units
+    "opolo-td3": _baseline(
+        TD3Config(width=350, init="lecun", target_noise=0.0, actor_twin="min"), OPOLOConfig(), batch=100
+    ),
+}
+
+# A fifth of the budget goes into fresh episodes; the cost takes as many steps as in the paper's long runs.
+SMALL_MM = DiscriminatorConfig(
+    cost=CostConfig(width=128, decay_updates=120),
+    refresh_every=5_000,
+    refresh_episodes=1,
+    refresh_updates=4,
+)
+SMALL_GAIFO = dataclasses.replace(SMALL_MM, sees="pair")
+SMALL_OPOLO = OPOLOConfig(
+    cost=dataclasses.replace(OPOLOConfig().cost, width=128), inverse=InverseConfig(width=128)
+)
+
+IQ_LEARNER = StochasticConfig(
+    lr_actor=3e-5, temperature=0.01, log_std_min=-5.0, log_std_max=2.0, tanh_correction=True
+)
+
+
 PRESETS: dict[str, Config] = {
     "sfm-td7": _paper(TD7Config(), 0.99, FeatureConfig(lr=1e-4), bootstrap="online"),
     "sfm-td3": _paper(TD3Config(), 0.995, FeatureConfig()),
     "sfm-stochastic": _paper(StochasticConfig(), 0.995, FeatureConfig(), ema=0.95, actor_loss="witness"),
-    "sfm-td3-cpu": _cpu(
-        TD3Config(width=128, layer_norm=True, lr_actor=5e-4, lr_critic=5e-4, explore_noise=0.2)
-    ),
-    "sfm-td7-cpu": _cpu(TD7Config(width=128, embedding=128, lr_encoder=3e-4, explore_noise=0.2)),
+    "sfm-td3-cpu": _cpu(TD3Config(**SMALL["td3"])),
+    "sfm-td7-cpu": _cpu(TD7Config(**SMALL["td7"])),
     "sfm-stochastic-cpu": _cpu(
         StochasticConfig(width=128, layer_norm=True, lr_actor=5e-4, lr_critic=5e-4, temperature=0.01)
     ),
@@ -87,6 +158,34 @@ PRESETS: dict[str, Config] = {
             actor_twin="mean",
             explore_noise=0.2,
         )
+    ),
+    **BASELINES,
+    # the cost sees standardised states, as phi does in sfm-td3-cpu
+    "mm-td7-cpu": _small(BASELINES["mm-td7"], SMALL_MM, normalise=True),
+    "mm-td3-cpu": _small(BASELINES["mm-td3"], SMALL_MM, normalise=True),
+    "gaifo-td7-cpu": _small(BASELINES["gaifo-td7"], SMALL_GAIFO, normalise=True),
+    "gaifo-td3-cpu": _small(BASELINES["gaifo-td3"], SMALL_GAIFO, normalise=True),
+    "opolo-td3-cpu": _small(BASELINES["opolo-td3"], SMALL_OPOLO),
+    "iq-learn": Config(
+        learner=IQ_LEARNER,
+        objective=IQConfig(),
+        schedule=ScheduleConfig(batch=256, replay=500_000, random_steps=0, assess_after=LATEST),
+    ),
+    "iq-learn-cpu": Config(
+        gamma=0.98,
+        learner=dataclasses.replace(IQ_LEARNER, width=128, layer_norm=True),
+        objective=IQConfig(),
+        schedule=dataclasses.replace(CPU_SCHEDULE, assess_after=LATEST),
+    ),
+    "bc": Config(
+        learner=TD3Config(actor_delay=1),
+        objective=BCConfig(),
+        schedule=ScheduleConfig(steps=20_000, batch=256, replay=10_000, eval_every=5_000),
+    ),
+    "bco": Config(
+        learner=TD3Config(actor_delay=1, **SMALL["td3"]),
+        objective=BCOConfig(),
+        schedule=dataclasses.replace(CPU_SCHEDULE, assess_after=LATEST),
     ),
 }
 

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from sfm import storage
 from sfm.config import Config, from_dict, to_dict
 from sfm.demos import Demos, npz
-from sfm.demos.types import check
+from sfm.demos.types import check, check_actions
 from sfm.envs import Env, make
 from sfm.errors import SfmError
 from sfm.policy import policy_path, save_policy
@@ -120,16 +120,19 @@ def create(
         raise SfmError(
             f"{folder} already exists: continue it with 'sfm resume {folder}', or choose another --run"
         )
-    probe = env() if env else make(config.task)
-    if demos is None and config.objective.kind != "reward":
+    make_env = env or (lambda: make(config.task))
+    spare = [make_env()]  # it tells the dimensions now and is the first environment of training
+    if demos is None and config.needs != "nothing":
         raise SfmError(f"no demonstrations for '{config.task}': give some with --demos PATH")
     if demos is not None:
-        check(demos, probe.obs_dim)
-    probe.close()
+        check(demos, spare[0].obs_dim)
+    if demos is not None and config.needs == "actions":
+        who = "--warm-start bc" if config.warm_start == "bc" else config.preset or config.objective.kind
+        check_actions(demos, spare[0].action_dim, who)
     if demos is not None:
         npz.save(folder / "demos.npz", demos, provenance=storage.to_json(provenance or {}))
     storage.write_json(folder / "config.json", to_dict(config))
-    return Run(folder, config, demos, env)
+    return Run(folder, config, demos, lambda: spare.pop() if spare else make_env())
 
 
 def reopen(folder: Path, env: Callable[[], Env] | None = None, steps: int | None = None) -> Run:

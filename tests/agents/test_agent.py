@@ -15,9 +15,10 @@ from sfm.config import Config, RewardConfig
 KEY = jax.random.key(0)
 
 
-def make(kind="td3", objective=None, **changes):
+def make(kind="td3", objective=None, normalise=False, **changes):
     learner = dataclasses.replace(LEARNERS[kind], **changes)
-    config = Config(gamma=SPEC.gamma, learner=learner, objective=objective or small_sfm("fdm"))
+    objective = objective or small_sfm("fdm")
+    config = Config(gamma=SPEC.gamma, learner=learner, objective=objective, normalise=normalise)
     agent = make_agent(config, SPEC.obs_dim, SPEC.action_dim)
     return agent, agent.init(KEY, random_demos())
 
@@ -104,3 +105,34 @@ def test_updates_of_seeds_under_vmap_keep_the_delayed_actor_a_branch():
         return jax.vmap(one)(many, jax.random.split(KEY))
 
     assert "cond[" in str(jax.make_jaxpr(run)(2))
+
+
+def stretched(states, scale=50.0, shift=7.0):
+    """The same states in other units."""
+    fields = [f for f in ("obs", "next_obs", "goal") if f in states._fields]
+    return states._replace(**{f: scale * getattr(states, f) + shift for f in fields})
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_a_normalising_agent_does_not_see_the_units_of_states(kind):
+    """Update, acting and scoring in one system of units give what they give in another."""
+    agent, state = make(kind, normalise=True)
+
+    def run(unit):
+        batch, demos = unit(random_batch()), unit(random_demos())
+        after, metrics = agent.update(state, batch, batch, demos, jnp.array(2), KEY)
+        score = agent.score(after, demos.obs, demos.length, jnp.zeros(2, bool), jnp.zeros(2))
+        return after.learner, metrics, agent.policy(after)(batch.obs), score
+
+    plain, other = jax.jit(lambda: run(lambda x: x))(), jax.jit(lambda: run(stretched))()
+    assert_close(plain, other, rtol=1e-2, atol=1e-3)
+    obs, bare = random_batch().obs, make(kind)
+    policy = bare[0].policy(bare[1])
+    assert not np.allclose(policy(obs), policy(50 * obs + 7))
+
+
+def test_a_normalising_policy_acts_alike_in_numpy():
+    agent, state = make(normalise=True)
+    states, _ = updates(agent, state, 2)
+    policy, obs = agent.policy(states[-1]), stretched(random_batch()).obs
+    assert_close(jax.device_get(policy)(np.asarray(obs)), policy(obs), atol=1e-5)

@@ -75,3 +75,18 @@ def test_moments_standardise_what_they_have_seen():
     np.testing.assert_allclose(z.mean(0), 0, atol=1e-3)
     np.testing.assert_allclose(z.std(0), 1, atol=1e-3)
     assert moments.standardise(np.array([1e6, -1e6])).tolist() == [10, -10]
+
+
+def test_optimistic_adam_repeats_the_change_of_its_step():
+    """It steps by rate * (2 r_t - r_{t-1}) where Adam steps by rate * r_t, with r_0 = r_1."""
+    gradients = np.array([1.0, 1.0, -3.0, 0.5], np.float32)
+
+    def steps(tx):
+        state, out = tx.init(jnp.zeros(())), []
+        for gradient in gradients:
+            step, state = tx.update(jnp.asarray(gradient), state)
+            out.append(float(step))
+        return np.array(out)
+
+    r = steps(adam(1e-2))
+    np.testing.assert_allclose(steps(adam(1e-2, optimistic=True)), 2 * r - np.r_[r[0], r[:-1]], rtol=1e-5)

@@ -19,6 +19,7 @@ from sfm.config import (
 )
 from sfm.demos import Demos
 from sfm.envs import make
+from sfm.errors import SfmError
 from sfm.training.loop import ACT, FIT, FRESH, INIT, UPDATE, Diverged, Training
 from tests.conftest import tiny, walk_to_half
 
@@ -212,7 +213,7 @@ def test_no_two_streams_share_a_key(alone):
     training, _ = alone
     init = jax.random.split(training._key(0, INIT, 0), 8)
     fit = jax.random.split(training._key(0, FIT, 0), 3)
-    noise = jax.random.fold_in(training._key(0, FRESH, 0), 0)
+    noise = training._key(0, FRESH, 0)
     acting = [training._key(0, stream, count) for stream in (ACT, UPDATE) for count in range(8)]
     keys = [tuple(np.asarray(jax.random.key_data(k)).tolist()) for k in (*init, *fit, noise, *acting)]
     assert len(set(keys)) == len(keys)
@@ -235,6 +236,27 @@ def test_the_schedule_of_a_run(alone):
     assert rows[1]["gap"] > 0
 
 
+def test_a_replay_too_small_for_a_round_is_refused():
+    with pytest.raises(SfmError, match="cannot hold an episode of 20 steps of each of 2 environments"):
+        point(replay=39)
+
+
+@pytest.mark.parametrize("rescore", [True, False])
+def test_the_checkpoint_is_measured_by_the_features_of_now(rescore):
+    """Two episodes judge a policy. The bar is the checkpoint's episodes scored again, or its old score."""
+    schedule = {"assess_after": 0, "assess_episodes": 2, "assess_by": "mean", "assess_relax": 1.0}
+    training = point(steps=480, assess_rescore=rescore, **schedule)
+    moved = 0
+    while not training.done:
+        bar = old = training.progress[0].assessment.best
+        if rescore and training.kept[0].used.any():
+            bar = float(training._scores(training.kept)[0].mean())
+            moved += not np.isclose(bar, old, rtol=1e-3)
+        row = next(training.rounds())[0]
+        assert "score" not in row or row["kept"] == (row["score"] >= bar)
+    assert bool(moved) == rescore
+
+
 def test_updates_that_do_not_fill_a_chunk_wait():
     training = point(updates_per_step=0.3, assess_after=1000)  # 12 updates a round in chunks of 10
     rows = [row for rows in training.rounds() for row in rows]
@@ -252,7 +274,7 @@ def test_refresh_episodes_are_counted_or_not(counted):
     progress = training.progress[0]
     assert progress.refreshes == len(refreshed)
     if counted:  # a refresh takes 60 steps from the budget
-        assert refreshed == [40, 140, 240, 340]
+        assert refreshed == [100, 200, 300, 400]
         assert progress.steps == 40 * len(rows) + 60 * len(refreshed)
     else:
         assert refreshed == [40, 120, 200, 320]

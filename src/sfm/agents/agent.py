@@ -8,10 +8,10 @@ from jax import Array
 
 from sfm.agents.learners import Learner, make_learner
 from sfm.agents.learners.policies import StandardisedPolicy
-from sfm.agents.objectives import Objective, make_objective
+from sfm.agents.objectives import BC, Objective, make_objective
 from sfm.agents.optim import Moments
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec
-from sfm.config import Config
+from sfm.config import BCConfig, Config
 
 __all__ = ["Agent", "AgentState", "make_agent"]
 
@@ -29,20 +29,28 @@ class Agent(NamedTuple):
     actor_delay: int
     normalise: bool
 
-    def init(self, key: Array, demos: ExpertStates) -> AgentState:
+    def init(self, key: Array, demos: ExpertStates | None) -> AgentState:
         k_learner, k_objective = jax.random.split(key)
         learner = self.learner.init(k_learner, self.objective.dim)
         moments = Moments.zeros(self.spec.obs_dim) if self.normalise else None
         return AgentState(learner, self.objective.init(k_objective, demos), moments)
+
+    def cloner(self) -> "Agent":
+        """An agent whose actor, the same as this one's, clones the expert's actions."""
+        return self._replace(objective=BC(BCConfig(), self.spec), actor_delay=1)
 
     def policy(self, state: AgentState) -> Any:
         """The acting part: a module (obs [..., o], noise [..., a] or None) -> action [..., a]."""
         policy = self.learner.policy(state.learner)
         return StandardisedPolicy(policy, *state.moments.mean_and_spread()) if state.moments else policy
 
-    def score(self, state: AgentState, obs: Array, length: Array, returns: Array) -> Array:
+    def score(self, state: AgentState, obs: Array, length: Array, terminated: Array, returns: Array) -> Array:
         """How well each episode obs [N, T+1, o] does, [N]."""
-        return self.objective.score(state.objective, _seen(state.moments, obs), length, returns)
+        return self.objective.score(state.objective, _seen(state.moments, obs), length, terminated, returns)
+
+    def validate(self, state: AgentState, demos: ExpertStates) -> Array:
+        """The loss of the policy on what an offline objective holds out, []."""
+        return self.objective.validate(self.policy(state), demos)
 
     def refresh(
         self, state: AgentState, obs: Array, length: Array, demos: ExpertStates, key: Array
@@ -56,7 +64,8 @@ class Agent(NamedTuple):
         self, state: AgentState, batch: Batch, other: Batch, demos: ExpertStates, step: Array, key: Array
     ) -> tuple[AgentState, Metrics]:
         """Update number `step`: features, critic, (delayed) actor, targets."""
-        k_objective, k_critic, k_weight, k_actor = jax.random.split(key, 4)
+        k_objective, k_critic, k_weight, k_actor, k_blend = jax.random.split(key, 5)
+        batch = self.objective.blend(batch, demos, k_blend)
         moments = state.moments.add(batch.obs) if state.moments else None
         batch, other, demos = (
             _batch_seen(moments, batch),
@@ -68,6 +77,7 @@ class Agent(NamedTuple):
             state.learner, batch, cumulant, self.objective.critic_loss, k_critic
         )
 
+        @jax.jit  # so that it is traced once, for its shapes and for the branch
         def improve(learner: Any, objective: Any) -> tuple[Any, Any, Metrics]:
             def value(obs: Array, key: Array, target: bool = False) -> Array:
                 return self.learner.value(learner, obs, key, target=target)

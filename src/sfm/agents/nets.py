@@ -4,6 +4,7 @@ Every module computes in NumPy when its arrays are NumPy arrays and in JAX other
 definition serves training on the device and acting on the host without a device round trip.
 """
 
+import functools
 from typing import Any
 
 import equinox as eqx
@@ -62,6 +63,7 @@ def scaled_l2_norm(x, eps: float = 1e-6):
     return x * (x.shape[-1] ** 0.5) / (xp.sqrt((x * x).sum(-1, keepdims=True) + 1e-12) + eps)
 
 
+@functools.partial(jax.jit, static_argnums=(1, 2))  # traced once per shape
 def orthogonal(key: Array, rows: int, columns: int) -> Array:
     """A random matrix with orthonormal rows or columns, whichever are fewer.
 

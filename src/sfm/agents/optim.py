@@ -16,12 +16,17 @@ Net = TypeVar("Net")
 
 
 @functools.cache
-def adam(lr: float, final: float | None = None, steps: int = 0) -> optax.GradientTransformation:
-    """Adam, with a linear fall of the rate from `lr` to `final` over `steps` if given.
+def adam(
+    lr: float, final: float | None = None, steps: int = 0, optimistic: bool = False
+) -> optax.GradientTransformation:
+    """Adam, with a linear fall of the rate from `lr` to `final` over `steps` if given; or its optimistic
+    form, which steps by rate * (2 r_t - r_{t-1}) where Adam steps by rate * r_t (and r_0 = r_1).
 
     Cached, so that equal settings give the same object and hence equal tree structures.
     """
     rate = lr if final is None else optax.linear_schedule(lr, final, steps)
+    if optimistic:
+        return optax.optimistic_adam_v2(rate, b1=0.9, b2=0.999, eps=1e-8, nesterov=False)
     return optax.adam(rate, b1=0.9, b2=0.999, eps=1e-8)
 
 
@@ -35,6 +40,10 @@ class Trained(eqx.Module, Generic[Net]):
     @classmethod
     def create(cls, net: Net, tx: optax.GradientTransformation) -> "Trained[Net]":
         return cls(net, tx.init(net), tx)  # pyright: ignore[reportArgumentType]
+
+    def restarted(self) -> "Trained[Net]":
+        """The same network with a new optimizer."""
+        return Trained.create(self.net, self.tx)
 
     def step(self, loss: Callable[[Net], tuple[Array, Any]]) -> tuple["Trained[Net]", Array, Any]:
         """One step down `loss(net) -> (scalar, aux)`. Returns (trained, loss, aux)."""

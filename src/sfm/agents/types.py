@@ -27,6 +27,7 @@ class Batch(NamedTuple):
     reward: Array  # [B]
     mask: Array  # [B], 0 where next_obs is terminal, else 1
     goal: Array  # [B, o], a future state of the same episode (next_obs where goals are not sampled)
+    expert: Array | None = None  # [B], 1 where the transition is the expert's; None: nowhere
 
 
 class ExpertStates(NamedTuple):
@@ -40,5 +41,6 @@ class ExpertStates(NamedTuple):
 ValueFn = Callable[..., Array]
 """(obs [B, o], target=False) -> psi(obs, pi(obs)) [B, d] of the first twin."""
 
-Weigh = Callable[[Array], tuple[Array, Any]]
-"""psi(obs, pi(obs)) [B, d] on the actor's minibatch -> (weight [d], whatever the objective carries on)."""
+Weigh = Callable[[Array], tuple[Array | None, Any]]
+"""psi(obs, pi(obs)) [B, d] on the actor's minibatch -> (weight [d], whatever the objective carries on).
+No weight: the actor has no value to climb."""

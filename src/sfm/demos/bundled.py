@@ -1,4 +1,4 @@
-"""The demonstrations that come with the package: one .npz per task."""
+"""What comes with the package, for each task: demonstrations (.npz) and the policy that gave them."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from sfm.demos import npz
 from sfm.demos.types import Demos
 from sfm.errors import unknown
 
-__all__ = ["bundled", "corrupted", "names", "provenance"]
+__all__ = ["bundled", "corrupted", "names", "policy_file", "provenance"]
 
 DATA = Path(__file__).parent / "data"
 
@@ -36,10 +36,17 @@ def provenance(task: str) -> dict[str, Any]:
         return json.loads(str(file["provenance"]))
 
 
+def policy_file(task: str) -> Path | None:
+    """The expert's policy, or None if none is bundled."""
+    path = DATA / f"{task}.safetensors"
+    return path if path.exists() else None
+
+
 def corrupted() -> list[str]:
     """Files that differ from data/SHA256SUMS, are missing, or are not listed there."""
     sums = DATA / "SHA256SUMS"
     lines = sums.read_text().splitlines() if sums.exists() else []
     expected = {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
-    found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in DATA.glob("*.npz")}
+    files = [file for file in DATA.iterdir() if file != sums]
+    found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     return sorted(name for name in expected | found if expected.get(name) != found.get(name))

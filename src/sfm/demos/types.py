@@ -7,7 +7,7 @@ import numpy as np
 
 from sfm.errors import SfmError
 
-__all__ = ["Demos", "check"]
+__all__ = ["Demos", "check", "check_actions"]
 
 
 class Demos(NamedTuple):
@@ -70,6 +70,18 @@ def check(demos: Demos, obs_dim: int | None, name: str = "demonstrations") -> No
         check_finite(states, "state", i, name)
         if actions is not None:
             check_finite(actions, "action", i, name)
+
+
+def check_actions(demos: Demos, action_dim: int, who: str) -> None:
+    """Refuses demonstrations from which `who` cannot learn actions."""
+    if demos.action is None:
+        raise SfmError(
+            f"{who} needs the expert's actions, and the demonstrations have states alone: give --demos with "
+            "actions, or choose a preset that learns from states, such as sfm-td3-cpu or bco"
+        )
+    if demos.action.shape[2] != action_dim:
+        dims = demos.action.shape[2]
+        raise SfmError(f"demonstrations: actions have {dims} dimensions, the environment has {action_dim}")
 
 
 def check_finite(values: np.ndarray, kind: str, demo: int, name: str) -> None:

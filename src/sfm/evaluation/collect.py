@@ -9,7 +9,7 @@ import numpy as np
 from sfm.demos import Demos
 from sfm.envs import Env
 from sfm.policy import Policy
-from sfm.training.rollout import DEMONSTRATE, acting, reset_seed, rollout
+from sfm.training.rollout import DEMONSTRATE, play, reset_seed
 
 __all__ = ["collect"]
 
@@ -23,23 +23,18 @@ def collect(
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[Demos, dict[str, Any]]:
     """The `count` best of `candidates` noise-free episodes, and how they came to be."""
-    episodes = []
-    for k in range(candidates):
-        episodes.append(rollout([env], [reset_seed(seed, DEMONSTRATE, k)], acting(policy)))
-        progress(k + 1)
-    returns = np.array([e.returns[0] for e in episodes], np.float64)
+    starts = [reset_seed(seed, DEMONSTRATE, k) for k in range(candidates)]
+    played = play([env], starts, policy, progress=progress)
+    returns = played.returns.astype(np.float64)
     chosen = sorted(np.argsort(-returns)[:count].tolist())
-    best = [
-        (episodes[k].obs[0, : episodes[k].length[0] + 1], episodes[k].action[0, : episodes[k].length[0]])
-        for k in chosen
-    ]
+    best = [(played.obs[k, : played.length[k] + 1], played.action[k, : played.length[k]]) for k in chosen]
     demos = Demos.from_list([obs for obs, _ in best], [action for _, action in best])
     return demos, {
         "task": env.name,
         "returns": [round(float(returns[k]), 3) for k in chosen],
         "chosen": f"the {count} of highest return among {candidates} noise-free episodes",
         "episodes": chosen,
-        "reset_seeds": [reset_seed(seed, DEMONSTRATE, k) for k in chosen],
+        "reset_seeds": [starts[k] for k in chosen],
         "all_returns_mean": round(float(returns.mean()), 3),
         "all_returns_std": round(float(returns.std()), 3),
         "all_returns_min": round(float(returns.min()), 3),

@@ -4,11 +4,15 @@ A policy is judged by its worst episode. One that falls below the best so far is
 survives `assess_episodes` episodes becomes the checkpoint. Early in a run the latest policy is kept.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from sfm.config import ScheduleConfig
+import numpy as np
 
-__all__ = ["Assessment", "Verdict", "assess"]
+from sfm.config import ScheduleConfig
+from sfm.training.buffer import Episodes
+
+__all__ = ["Assessment", "Judged", "Verdict", "assess", "summary"]
 
 
 class Assessment(NamedTuple):
@@ -23,6 +27,37 @@ class Verdict(NamedTuple):
     train: int  # environment steps whose updates are due now; 0: assess on
 
 
+class Judged(NamedTuple):
+    """The latest N episodes by which a policy is judged, so that they can be scored again when the features
+    have changed; rows of length 0 are unused."""
+
+    obs: np.ndarray  # [N, T+1, o]
+    length: np.ndarray  # [N]
+    terminated: np.ndarray  # [N]
+    returns: np.ndarray  # [N]
+
+    @classmethod
+    def empty(cls, rows: int, steps: int, obs_dim: int) -> "Judged":
+        states = np.zeros((rows, steps + 1, obs_dim), np.float32)
+        return cls(states, np.zeros(rows, np.int32), np.zeros(rows, bool), np.zeros(rows, np.float32))
+
+    @classmethod
+    def of(cls, episodes: Episodes) -> "Judged":
+        return cls(*(getattr(episodes, name) for name in cls._fields))
+
+    @property
+    def used(self) -> np.ndarray:
+        return self.length > 0
+
+    def with_(self, episodes: Episodes) -> "Judged":
+        """The oldest rows make room for these."""
+        new = Judged.of(episodes)
+        return Judged(*(np.concatenate([a, b])[-len(a) :] for a, b in zip(self, new, strict=True)))
+
+    def emptied(self) -> "Judged":
+        return self._replace(length=np.zeros_like(self.length))
+
+
 def assess(
     state: Assessment, scores: list[float], steps: int, now: int, config: ScheduleConfig
 ) -> tuple[Assessment, Verdict]:
@@ -31,13 +66,18 @@ def assess(
     if not early and not state.relaxed:  # the bar of the early phase was met by chance: lower it once
         state = state._replace(best=_relax(state.best, config.assess_relax), relaxed=True)
     state = state._replace(scores=(*state.scores, *scores), steps=state.steps + steps)
-    score = min(state.scores) if config.assess_by == "min" else sum(state.scores) / len(state.scores)
+    score = summary(state.scores, config)
     enough = len(state.scores) >= (1 if early else config.assess_episodes)
     if score >= state.best and not enough:
         return state, Verdict(False, 0)
     keep = early or (score >= state.best and enough)
     verdict = Verdict(keep, state.steps)
     return Assessment(best=score if keep else state.best, relaxed=state.relaxed), verdict
+
+
+def summary(scores: Sequence[float], config: ScheduleConfig) -> float:
+    """What a policy is judged by."""
+    return min(scores) if config.assess_by == "min" else sum(scores) / len(scores)
 
 
 def _relax(best: float, factor: float) -> float:

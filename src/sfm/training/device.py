@@ -34,6 +34,7 @@ class Device:
         self.add = jax.jit(add, donate_argnums=0)
         self.score = jax.jit(jax.vmap(agent.score))
         self.refresh = jax.jit(jax.vmap(agent.refresh, in_axes=(0, 0, 0, None, 0)))
+        self.validate = jax.jit(jax.vmap(agent.validate, in_axes=(0, None)))
         self._policies = jax.jit(jax.vmap(agent.policy))
         self._updates = jax.jit(self._run_chunk, donate_argnums=0)
         self._compiled: Future[Any] | None = None
@@ -41,6 +42,10 @@ class Device:
     def init(self, keys: Array, demos: ExpertStates | None) -> AgentState:
         # It runs once: compiling it well would take longer than it saves.
         return jax.jit(self._init, compiler_options={"xla_backend_optimization_level": 0})(keys, demos)
+
+    def restart(self, state: AgentState, learner: Any, moments: Any) -> AgentState:
+        """`state` with the networks of another learner of the same shape, and what they have seen."""
+        return state._replace(learner=jax.jit(jax.vmap(self.agent.learner.restart))(learner), moments=moments)
 
     def shapes(self, keys: Array, demos: ExpertStates | None) -> AgentState:
         """What `init` returns, without its values."""

@@ -5,8 +5,9 @@ A round is one episode from each environment of each seed. Everything that decid
 """
 
 import dataclasses
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,22 +16,23 @@ import jax.numpy as jnp
 import numpy as np
 
 from sfm.agents.agent import make_agent
+from sfm.agents.objectives import Offline
 from sfm.agents.types import ExpertStates
 from sfm.config import Config
 from sfm.demos import Demos
 from sfm.envs import Env
 from sfm.errors import SfmError
 from sfm.training import buffer
-from sfm.training.assess import Assessment, assess
+from sfm.training.assess import Assessment, Judged, assess, summary
 from sfm.training.buffer import Episodes, Layout
 from sfm.training.checkpoint import flatten, unflatten
 from sfm.training.device import Device, chosen
-from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, acting, reset_seed, rollout
+from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, play, reset_seed, rollout
 
 __all__ = ["Diverged", "SeedProgress", "Training"]
 
 Row = dict[str, Any]
-ACT, UPDATE, FRESH, FIT, INIT = range(5)  # streams of random keys
+ACT, UPDATE, FRESH, FIT, INIT, WARM = range(6)  # streams of random keys
 
 
 class Diverged(SfmError):
@@ -59,6 +61,11 @@ class Training:
         self.config = config
         self.envs = [make_env() for _ in range(s.envs)]
         env = self.envs[0]
+        if s.envs * env.max_steps > s.replay:
+            raise SfmError(
+                f"the replay ({s.replay:,} transitions) cannot hold an episode of {env.max_steps:,} steps of "
+                f"each of {s.envs} environments: raise schedule.replay or use fewer environments"
+            )
         self.seeds = list(range(config.seed, config.seed + config.seeds))
         self.progress = [SeedProgress(next_eval=s.eval_every) for _ in self.seeds]
         self.demos = None if demos is None else _on_device(demos)
@@ -75,6 +82,10 @@ class Training:
         self.state = self.device.init(starts, self.demos)
         self.current = self.device.policies(self.state)
         self.checkpoint = list(self.current)
+        rows = s.envs * math.ceil(s.assess_episodes / s.envs)
+        nothing = Judged.empty(rows, env.max_steps, env.obs_dim)
+        self.judged = [nothing for _ in self.seeds]  # episodes of the policy under assessment
+        self.kept = [nothing for _ in self.seeds]  # those of the checkpoint policy
         self.seconds = 0.0
 
     @property
@@ -95,17 +106,58 @@ class Training:
 
     def _round(self) -> list[Row]:
         running = self._running()
-        episodes = {i: self._collect(i) for i in running}
-        self._add(episodes)
-        rows = {i: self._row(i, e) for i, e in episodes.items()}
-        self._assess(episodes, rows)
-        self._refresh(running, rows)
-        self._burst(rows)
+        if self.config.warm_start == "bc" and not any(p.steps for p in self.progress):
+            self._warm_start()
+        if self.agent.objective.offline:
+            rows = self._study(running, self.agent.objective.offline)
+        else:
+            episodes = {i: self._collect(i) for i in running}
+            self._add(episodes)
+            rows = {i: self._row(i, e) for i, e in episodes.items()}
+            self._assess(episodes, rows)
+            self._refresh(running, rows)
+            self._burst(rows)
         self._evaluate(running, rows)
         return list(rows.values())
 
     def _running(self) -> list[int]:
-        return [i for i, p in enumerate(self.progress) if p.steps < self.schedule.steps]
+        plan = self.agent.objective.offline
+        patience = (plan and plan.patience) or math.inf
+        going = [p.steps < self.schedule.steps and p.assessment.steps < patience for p in self.progress]
+        return [i for i, go_on in enumerate(going) if go_on]
+
+    def _warm_start(self) -> None:
+        """Begin with an actor that has cloned the expert's actions."""
+        chunk = self.schedule.chunk
+        device = Device(self.agent.cloner(), chunk, self.schedule.batch)
+        _, *data, _ = self._update_args(buffer.stack_tables(self.layouts))
+        state = self.state._replace(objective=())
+        for k in range(math.ceil(self.config.warm_start_updates / chunk)):
+            keys = jnp.stack([self._key(i, WARM, k) for i in range(len(self.seeds))])
+            state, _ = device.updates(state, *data, keys=keys)
+        self.state = self.device.restart(self.state, state.learner, state.moments)
+        self.current = self.device.policies(self.state)
+        self.checkpoint = list(self.current)
+
+    def _study(self, running: list[int], plan: Offline) -> dict[int, Row]:
+        """A round without episodes: a chunk of updates, each of them a step. Keeps the best policy."""
+        chunk = self.schedule.chunk
+        for i in running:
+            self.progress[i].steps += chunk
+            self.progress[i].owed += chunk
+        rows = {i: self._row(i) for i in running}
+        self._burst(rows)
+        losses = np.asarray(self.device.validate(self.state, self.demos)) if plan.validated else None
+        for i in running:
+            p, loss = self.progress[i], 0.0 if losses is None else float(losses[i])
+            kept = -loss >= p.assessment.best
+            if kept:
+                self.checkpoint[i] = self.current[i]
+            since = 0 if kept else p.assessment.steps + chunk
+            p.assessment = Assessment(max(-loss, p.assessment.best), steps=since)
+            if losses is not None:
+                rows[i] |= {"validation_loss": loss, "kept": int(kept)}
+        return rows
 
     def _collect(self, i: int) -> Episodes:
         p = self.progress[i]
@@ -117,8 +169,7 @@ class Training:
             action = np.asarray(jax.random.uniform(key, shape, minval=-1.0, maxval=1.0))
             episodes = rollout(self.envs, starts, lambda obs, t: action[t])
         else:
-            noise = np.asarray(jax.random.normal(key, shape))
-            episodes = rollout(self.envs, starts, acting(self.current[i], noise))
+            episodes = play(self.envs, starts, self.current[i], np.asarray(jax.random.normal(key, shape)))
         p.episodes += n
         p.steps += int(episodes.length.sum())
         return episodes
@@ -130,19 +181,31 @@ class Training:
     def _assess(self, episodes: dict[int, Episodes], rows: dict[int, Row]) -> None:
         some = next(iter(episodes.values()))
         everyone = [episodes.get(i, some) for i in range(len(self.seeds))]
-        stacked = [np.stack([getattr(e, n) for e in everyone]) for n in ("obs", "length", "returns")]
-        scores = np.asarray(self.device.score(self.state, *stacked))
+        scores = self._scores([Judged.of(e) for e in everyone])
+        bars = self._scores(self.kept) if self.schedule.assess_rescore else None
         for i, e in episodes.items():
             p = self.progress[i]
             if p.steps <= self.schedule.random_steps:
                 continue
             steps = int(e.length.sum())
+            if bars is not None and self.kept[i].used.any():
+                best = summary(bars[i][self.kept[i].used].tolist(), self.schedule)
+                p.assessment = p.assessment._replace(best=best)
+            self.judged[i] = self.judged[i].with_(e)
             p.assessment, verdict = assess(p.assessment, scores[i].tolist(), steps, p.steps, self.schedule)
             rows[i]["score"] = float(scores[i].mean())
             rows[i]["kept"] = int(verdict.keep)
             if verdict.keep:
-                self.checkpoint[i] = self.current[i]
+                self.checkpoint[i], self.kept[i] = self.current[i], self.judged[i]
+            if verdict.train:
+                self.judged[i] = self.judged[i].emptied()
             p.owed += verdict.train * self.schedule.updates_per_step
+
+    def _scores(self, judged: Sequence[Judged]) -> np.ndarray:
+        """Of each episode under the current features, [S, N]; unused rows mean nothing."""
+        stacked = [np.stack(field) for field in zip(*judged, strict=True)]
+        stacked[1] = np.maximum(stacked[1], 1)
+        return np.asarray(self.device.score(self.state, *stacked))
 
     def _refresh(self, running: list[int], rows: dict[int, Row]) -> None:
         plan = self.agent.objective.fresh
@@ -163,20 +226,16 @@ class Training:
             p.next_refresh += plan.every
             if plan.counted:
                 p.steps += int(fresh[i].length.sum())
+                rows[i]["step"] = p.steps
             rows[i] |= {f"refresh/{k}": float(v[i]) for k, v in metrics.items()}
 
     def _fresh_episodes(self, i: int, count: int) -> Episodes:
         """Exploring episodes of the current policy that do not enter the replay."""
         p, env = self.progress[i], self.envs[0]
-        batches = []
-        for begin in range(0, count, len(self.envs)):
-            envs = self.envs[: count - begin]
-            first = p.refreshes * count + begin
-            starts = [reset_seed(self.seeds[i], REFRESH, first + k) for k in range(len(envs))]
-            key = jax.random.fold_in(self._key(i, FRESH, p.refreshes), begin)
-            noise = np.asarray(jax.random.normal(key, (env.max_steps, len(envs), env.action_dim)))
-            batches.append(rollout(envs, starts, acting(self.current[i], noise)))
-        return Episodes(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
+        starts = [reset_seed(self.seeds[i], REFRESH, p.refreshes * count + k) for k in range(count)]
+        key = self._key(i, FRESH, p.refreshes)
+        noise = np.asarray(jax.random.normal(key, (env.max_steps, count, env.action_dim)))
+        return play(self.envs, starts, self.current[i], noise)
 
     def _burst(self, rows: dict[int, Row]) -> None:
         """All updates that are due, in compiled chunks; what is left over waits for the next round."""
@@ -214,10 +273,10 @@ class Training:
         return self.state, self.replay, table, self.demos, active, keys
 
     def _evaluate(self, running: list[int], rows: dict[int, Row]) -> None:
+        still = self._running()
         for i in running:
             p = self.progress[i]
-            finished = p.steps >= self.schedule.steps
-            if p.steps < p.next_eval and not finished:
+            if p.steps < p.next_eval and i in still:
                 continue
             while p.next_eval <= p.steps:
                 p.next_eval += self.schedule.eval_every
@@ -228,24 +287,13 @@ class Training:
 
     def evaluate(self, i: int, policy: Any) -> np.ndarray:
         """Returns of `eval_episodes` noise-free episodes, always from the same starts."""
-        returns = []
-        count = self.schedule.eval_episodes
-        for begin in range(0, count, len(self.envs)):
-            envs = self.envs[: count - begin]
-            starts = [reset_seed(self.seeds[i], EVALUATE, begin + k) for k in range(len(envs))]
-            returns.append(rollout(envs, starts, acting(policy)).returns)
-        return np.concatenate(returns)
+        starts = [reset_seed(self.seeds[i], EVALUATE, k) for k in range(self.schedule.eval_episodes)]
+        return play(self.envs, starts, policy).returns
 
-    def _row(self, i: int, episodes: Episodes) -> Row:
+    def _row(self, i: int, episodes: Episodes | None = None) -> Row:
         p = self.progress[i]
-        returns = float(episodes.returns.mean())
-        return {
-            "step": p.steps,
-            "seed": self.seeds[i],
-            "episodes": p.episodes,
-            "updates": p.updates,
-            "train/return": returns,
-        }
+        row = {"step": p.steps, "seed": self.seeds[i], "episodes": p.episodes, "updates": p.updates}
+        return row | ({"train/return": float(episodes.returns.mean())} if episodes else {})
 
     def _key(self, i: int, stream: int, count: int) -> jax.Array:
         return jax.random.fold_in(jax.random.fold_in(self.keys[i], stream), count)
@@ -258,6 +306,8 @@ class Training:
             "state": self.state,
             "current": self.current,
             "checkpoint": self.checkpoint,
+            "judged": self.judged,
+            "kept": self.kept,
             "replay": buffer.to_host(self.replay, used),
             "layouts": [layout.state() for layout in self.layouts],
         }
@@ -273,6 +323,8 @@ class Training:
         self.state = unflatten(self.state, part("state"))
         self.current = unflatten(self.current, part("current"))
         self.checkpoint = unflatten(self.checkpoint, part("checkpoint"))
+        self.judged = unflatten(self.judged, part("judged"))
+        self.kept = unflatten(self.kept, part("kept"))
         self.replay = buffer.from_host(self.replay, part("replay"))
         for i, layout in enumerate(self.layouts):
             layout.restore(part(f"layouts/{i}"))

@@ -8,7 +8,7 @@ import numpy as np
 from sfm.envs import Env
 from sfm.training.buffer import Episodes
 
-__all__ = ["DEMONSTRATE", "EVALUATE", "REFRESH", "TRAIN", "VIDEO", "acting", "reset_seed", "rollout"]
+__all__ = ["DEMONSTRATE", "EVALUATE", "REFRESH", "TRAIN", "VIDEO", "acting", "play", "reset_seed", "rollout"]
 
 TRAIN, EVALUATE, REFRESH, VIDEO, DEMONSTRATE = range(5)  # streams of reset seeds
 
@@ -43,6 +43,26 @@ def rollout(envs: Sequence[Env], seeds: Sequence[int], act: Act) -> Episodes:
     past = np.arange(steps)[None] >= length[:, None]
     action[past] = 0.0
     return Episodes(obs, action, reward, length, terminated)
+
+
+def play(
+    envs: Sequence[Env],
+    seeds: Sequence[int],
+    policy: Any,
+    noise: np.ndarray | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Episodes:
+    """One episode of the policy per reset seed, as many at a time as there are environments.
+
+    noise [T, N, a] standard normal, for exploration, or None for the greedy action.
+    """
+    parts = []
+    for begin in range(0, len(seeds), len(envs)):
+        part = slice(begin, min(begin + len(envs), len(seeds)))
+        now = None if noise is None else noise[:, part]
+        parts.append(rollout(envs[: part.stop - begin], seeds[part], acting(policy, now)))
+        progress(part.stop)
+    return Episodes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def acting(policy: Any, noise: np.ndarray | None = None) -> Act:

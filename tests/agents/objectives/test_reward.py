@@ -20,5 +20,5 @@ def test_the_cumulant_is_the_scaled_reward_and_the_weight_is_one():
 
 def test_the_score_is_the_return():
     reward = make_objective(RewardConfig(), SPEC)
-    assert reward.score((), None, None, np.array([1.0, 2.0])).tolist() == [1.0, 2.0]  # pyright: ignore
+    assert reward.score((), None, None, None, np.array([1.0, 2.0])).tolist() == [1.0, 2.0]  # pyright: ignore
     assert reward.penalty((), None, None, None) is None  # pyright: ignore

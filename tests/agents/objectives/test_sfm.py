@@ -219,7 +219,7 @@ def test_scaling_psi_changes_nothing_but_its_units():
             weight, (o, metrics) = sfm.weigh(o, psi, batch, batch, demos, jnp.array(1), KEY)(
                 psi(batch.obs, KEY)
             )
-            score = sfm.score(o, demos.obs, demos.length, jnp.zeros(2))
+            score = sfm.score(o, demos.obs, demos.length, jnp.zeros(2, bool), jnp.zeros(2))
             return psi(batch.obs, KEY) @ weight, metrics, score
 
         found.append(jax.jit(turn)(o))
@@ -297,11 +297,24 @@ def test_the_score_of_an_episode_is_minus_its_feature_gap():
     sfm, o = objective()
     o = o._replace(expert=o.expert.add(jnp.array([1.0, 2.0, 3.0]), 0.98))
     episodes = random_demos((5, 2, 4), padding=77.0)
-    scores = jax.jit(sfm.score)(o, episodes.obs, episodes.length, jnp.zeros(3))
-    for score, states, length in zip(scores, np.asarray(episodes.obs), episodes.length, strict=True):
-        phi = phi_on_host(sfm, o, states)
-        gap = np.array([1, 2, 3]) - sum(GAMMA**t * phi[t] for t in range(length))
-        assert float(score) == pytest.approx(-np.mean(((1 - GAMMA) * gap) ** 2), rel=1e-4)
+    ended = np.array([True, False, True])
+    scores = jax.jit(sfm.score)(o, episodes.obs, episodes.length, ended, jnp.zeros(3))
+    for i, length in enumerate(np.asarray(episodes.length)):
+        phi = phi_on_host(sfm, o, episodes.obs[i])
+        mass = 1.0 if ended[i] else 1 - GAMMA**length
+        gap = np.array([1, 2, 3]) - sum(GAMMA**t * phi[t] for t in range(length)) / mass
+        assert float(scores[i]) == pytest.approx(-np.mean(((1 - GAMMA) * gap) ** 2), rel=1e-4)
+
+
+@pytest.mark.parametrize("match_from", ["start", "anywhere"])
+def test_an_episode_cut_off_in_the_experts_only_state_scores_best(match_from):
+    """However short the episode: what follows is taken to be like it."""
+    sfm, o = objective(match_from=match_from)
+    states = jnp.ones((2, 6, SPEC.obs_dim))
+    o = o._replace(expert=o.expert.add(sfm.phi(o, states[0, 0]) / (1 - GAMMA), 0.98))
+    whole, ended = sfm.score(o, states, jnp.array([5, 5]), jnp.array([False, True]), jnp.zeros(2))
+    assert whole == pytest.approx(0.0, abs=1e-6)
+    assert ended < -1e-3
 
 
 # Features inside the objective.

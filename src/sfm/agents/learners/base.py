@@ -23,8 +23,10 @@ class Critics(NamedTuple):
 
     psi: Callable[[Array, Array], Array]
     """(obs, action) -> [E, B, d] of the critics being trained."""
+    target: Callable[[Array, Array], Array]
+    """(obs, action) -> [E, B, d] of the target critics."""
     pi: Callable[[Array], tuple[Array, Array]]
-    """obs -> (action, log-probability [B]) of the policy; the latter is zero where it is deterministic."""
+    """obs -> (action, its entropy bonus [B]) of the policy; the bonus is zero where it is deterministic."""
     bootstrap: Callable[[str], Array]
     """reduction over twins -> gamma * mask * psi_target(s', a'), without gradient, [B, d]."""
 
@@ -40,6 +42,10 @@ class Learner(Protocol[L]):
     """`step` counts updates from 1 and is never batched over seeds, so that `cond` stays a branch."""
 
     def init(self, key: Array, dim: int) -> L: ...
+
+    def restart(self, s: L) -> L:
+        """The same networks at the start of training: new optimizers, and targets that are copies."""
+        ...
 
     def critic_step(
         self, s: L, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
@@ -80,10 +86,12 @@ def actor_loss(
 ) -> tuple[Array, Any]:
     """(-mean <weight, psi(s, pi(s))> + penalty, what `weigh` carries on).
 
-    psi [B, d] is computed once and serves the weight too, which has no gradient (eq. 10).
+    psi [B, d] is computed once and serves the weight too, which has no gradient (eq. 10). Without a weight
+    psi does not enter, and the compiler leaves it out.
     """
     weight, carry = jax.lax.stop_gradient(weigh(jax.lax.stop_gradient(psi)))
-    return -(psi @ weight).mean() + (penalty(pi) if penalty else 0.0), carry
+    climbed = jnp.zeros(()) if weight is None else (psi @ weight).mean()
+    return (penalty(pi) if penalty else 0.0) - climbed, carry
 
 
 def smoothing_noise(key: Array, like: Array, scale: float, clip: float) -> Array:

@@ -1,5 +1,6 @@
 """A tanh-Gaussian actor with an entropy bonus, and a vector critic."""
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -40,6 +41,9 @@ class Stochastic:
             copy(critic),
         )
 
+    def restart(self, s: StochasticState) -> StochasticState:
+        return StochasticState(s.actor.restarted(), s.critic.restarted(), copy(s.critic.net))
+
     def sample(self, policy: GaussianPolicy, obs: Array, key: Array) -> tuple[Array, Array]:
         """One reparameterised action [B, a] and its log-probability [B]."""
         mean, log_std = policy.moments(obs)
@@ -55,17 +59,20 @@ class Stochastic:
         self, s: StochasticState, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
     ) -> tuple[StochasticState, Metrics]:
         k_next, k_pi = jax.random.split(key)
+        target = functools.partial(all_twins, s.target_critic)
 
         def bootstrap(twins: str) -> Array:
             action, _ = self.sample(s.actor.net, batch.next_obs, k_next)
-            psi = all_twins(s.target_critic, batch.next_obs, action)
+            psi = target(batch.next_obs, action)
             return self.spec.gamma * batch.mask[:, None] * over_twins(psi, twins)
 
+        def pi(obs: Array) -> tuple[Array, Array]:
+            action, log_prob = self.sample(s.actor.net, obs, k_pi)
+            return action, -self.config.temperature * log_prob
+
         def objective(net: Critic):
-            psi = lambda obs, action: all_twins(net, obs, action)  # noqa: E731
-            return loss(
-                Critics(psi, lambda obs: self.sample(s.actor.net, obs, k_pi), bootstrap), batch, cumulant
-            )
+            psi = functools.partial(all_twins, net)
+            return loss(Critics(psi, target, pi, bootstrap), batch, cumulant)
 
         critic, value, y = s.critic.step(objective)
         return s._replace(critic=critic), {"critic_loss": value, "target_abs": jnp.abs(y).mean()}

@@ -1,5 +1,6 @@
 """TD3 (Fujimoto et al. 2018) with a vector critic."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -40,32 +41,36 @@ class TD3:
         actor = MLP((spec.obs_dim, *hidden, spec.action_dim), k_actor, init=c.init)
         sizes = (spec.obs_dim + spec.action_dim, *hidden, dim)
         critic = ensemble(lambda k: Critic(MLP(sizes, k, init=c.init, normed=c.layer_norm)), k_critic)
-        return TD3State(
-            Trained.create(actor, adam(c.lr_actor)),
-            Trained.create(critic, adam(c.lr_critic)),
-            copy(critic),
-            None if c.target_actor == "online" else copy(actor),
-        )
+        return self._start(Trained.create(actor, adam(c.lr_actor)), Trained.create(critic, adam(c.lr_critic)))
+
+    def _start(self, actor: Trained[MLP], critic: Trained[Critic]) -> TD3State:
+        target_actor = None if self.config.target_actor == "online" else copy(actor.net)
+        return TD3State(actor, critic, copy(critic.net), target_actor)
+
+    def restart(self, s: TD3State) -> TD3State:
+        return self._start(s.actor.restarted(), s.critic.restarted())
 
     def critic_step(
         self, s: TD3State, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
     ) -> tuple[TD3State, Metrics]:
         c = self.config
+        target = functools.partial(all_twins, s.target_critic)
 
         def bootstrap(twins: str) -> Array:
             action = jnp.tanh((s.actor.net if s.target_actor is None else s.target_actor)(batch.next_obs))
             action = action + smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
-            psi = all_twins(s.target_critic, batch.next_obs, action.clip(-1, 1))
+            psi = target(batch.next_obs, action.clip(-1, 1))
             return self.spec.gamma * batch.mask[:, None] * over_twins(psi, twins)
 
         def pi(obs: Array) -> tuple[Array, Array]:
             return jnp.tanh(s.actor.net(obs)), jnp.zeros(obs.shape[0])
 
         def objective(net: Critic):
-            return loss(Critics(lambda o, a: all_twins(net, o, a), pi, bootstrap), batch, cumulant)
+            psi = functools.partial(all_twins, net)
+            return loss(Critics(psi, target, pi, bootstrap), batch, cumulant)
 
-        critic, value, target = s.critic.step(objective)
-        return s._replace(critic=critic), {"critic_loss": value, "target_abs": jnp.abs(target).mean()}
+        critic, value, y = s.critic.step(objective)
+        return s._replace(critic=critic), {"critic_loss": value, "target_abs": jnp.abs(y).mean()}
 
     def actor_step(
         self, s: TD3State, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array

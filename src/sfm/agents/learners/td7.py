@@ -4,6 +4,7 @@ Three encoders: the one being trained; the *fixed* one, which critic and actor r
 *target* one, which their targets read. Every `target_interval` updates each is copied to the next.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -70,44 +71,56 @@ class TD7:
         ks = jax.random.split(key, 6)
         w, z = c.width, c.embedding
 
-        def net(sizes: tuple[int, ...], k: Array, activation: str = "elu") -> MLP:
-            return MLP(sizes, k, activation=activation, init=c.init)
+        def net(sizes: tuple[int, ...], k: Array, activation: str = "elu", normed: bool = False) -> MLP:
+            return MLP(sizes, k, activation=activation, init=c.init, normed=normed)
 
         def make_critic(k: Array) -> EmbeddedCritic:
             k_stem, k_mlp = jax.random.split(k)
-            return EmbeddedCritic(Linear(o + a, w, c.init, k_stem), net((w + 2 * z, w, w, dim), k_mlp))
+            mlp = net((w + 2 * z, w, w, dim), k_mlp, normed=c.layer_norm)
+            return EmbeddedCritic(Linear(o + a, w, c.init, k_stem), mlp)
 
         encoder = Encoder(StateEncoder(net((o, w, w, z), ks[0])), net((z + a, w, w, z), ks[1]))
         stem = Linear(o, w, c.init, ks[2])
         actor = EmbeddedActor(stem, net((w + z, w, w, a), ks[3], c.actor_activation))
         critic = ensemble(make_critic, ks[4])
+        return self._start(
+            Trained.create(encoder, adam(c.lr_encoder)),
+            Trained.create(actor, adam(c.lr_actor)),
+            Trained.create(critic, adam(c.lr_critic)),
+        )
+
+    def _start(
+        self, encoder: Trained[Encoder], actor: Trained[EmbeddedActor], critic: Trained[EmbeddedCritic]
+    ) -> TD7State:
         # The first copy of the targets clips them to [0, 0]: until then the target is the cumulant alone.
         nothing = Bounds(jnp.array(jnp.inf), jnp.array(-jnp.inf))
         return TD7State(
-            Trained.create(encoder, adam(c.lr_encoder)),
-            copy(encoder),
-            copy(encoder),
-            Trained.create(actor, adam(c.lr_actor)),
-            copy(actor),
-            Trained.create(critic, adam(c.lr_critic)),
-            copy(critic),
+            encoder,
+            copy(encoder.net),
+            copy(encoder.net),
+            actor,
+            copy(actor.net),
+            critic,
+            copy(critic.net),
             nothing,
             Bounds(jnp.zeros(()), jnp.zeros(())),
         )
+
+    def restart(self, s: TD7State) -> TD7State:
+        return self._start(s.encoder.restarted(), s.actor.restarted(), s.critic.restarted())
 
     def critic_step(
         self, s: TD7State, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
     ) -> tuple[TD7State, Metrics]:
         c = self.config
+        target = functools.partial(_psi, s.target_critic, s.target_encoder)
         encoder, encoder_loss, _ = s.encoder.step(lambda net: (_encoder_loss(net, batch), None))
 
         def bootstrap(twins: str) -> Array:
             zs = s.target_encoder.state(batch.next_obs)
             action = s.target_actor(batch.next_obs, zs)
             action = action + smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
-            psi = over_twins(
-                _psi(s.target_critic, s.target_encoder, batch.next_obs, action.clip(-1, 1)), twins
-            )
+            psi = over_twins(target(batch.next_obs, action.clip(-1, 1)), twins)
             psi = jnp.clip(psi, s.clip.low, s.clip.high) if c.clip_targets else psi
             return self.spec.gamma * batch.mask[:, None] * psi
 
@@ -115,8 +128,8 @@ class TD7:
             return s.actor.net(obs, s.fixed.state(obs)), jnp.zeros(obs.shape[0])
 
         def objective(net: EmbeddedCritic):
-            psi = lambda obs, action: _psi(net, s.fixed, obs, action)  # noqa: E731
-            return loss(Critics(psi, pi, bootstrap), batch, cumulant)
+            psi = functools.partial(_psi, net, s.fixed)
+            return loss(Critics(psi, target, pi, bootstrap), batch, cumulant)
 
         critic, value, y = s.critic.step(objective)
         seen = Bounds(jnp.minimum(s.seen.low, y.min()), jnp.maximum(s.seen.high, y.max()))

@@ -4,26 +4,13 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from sfm.agents.objectives.contrast import gradient_penalty
 from sfm.agents.objectives.features import Trunk, make_trunk
 from sfm.agents.optim import Trained, adam
 from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import FeatureConfig
 
-__all__ = ["Adversarial", "draw_states", "gradient_penalty"]
-
-
-def draw_states(key: Array, obs: Array, length: Array, count: int) -> Array:
-    """`count` states, uniform over the first `length` states of each episode obs [K, T+1, o]."""
-    valid = jnp.arange(obs.shape[1])[None] < length[:, None]
-    logits = jnp.where(valid, 0.0, -jnp.inf).reshape(-1)
-    return obs.reshape(-1, obs.shape[-1])[jax.random.categorical(key, logits, shape=(count,))]
-
-
-def gradient_penalty(f, key: Array, a: Array, b: Array, norm: float) -> Array:
-    """mean (||grad f(x)|| - norm)^2 at x between rows of a and b [N, o]; f: [o] -> scalar."""
-    u = jax.random.uniform(key, (a.shape[0], 1))
-    grads = jax.vmap(jax.grad(f))(u * a + (1 - u) * b)
-    return jnp.square(jnp.sqrt(jnp.square(grads).sum(-1) + 1e-12) - norm).mean()
+__all__ = ["Adversarial"]
 
 
 class Adversarial:

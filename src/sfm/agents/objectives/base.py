@@ -2,12 +2,13 @@
 
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import jax.numpy as jnp
 from jax import Array
 
 from sfm.agents.learners.base import CriticLoss, Penalty
 from sfm.agents.types import Batch, ExpertStates, Metrics, ValueFn, Weigh
 
-__all__ = ["Objective", "Refresh"]
+__all__ = ["Objective", "Offline", "Refresh", "weigh_scalar"]
 
 O = TypeVar("O")  # noqa: E741
 
@@ -20,20 +21,34 @@ class Refresh(NamedTuple):
     counted: bool  # in the step budget
 
 
-class Objective(Protocol[O]):
-    dim: int
-    critic_loss: CriticLoss
-    uses_goals: bool  # Batch.goal is sampled
-    uses_other: bool  # a second, independent minibatch is sampled
-    fresh: Refresh | None
+class Offline(NamedTuple):
+    """Learning from demonstrations alone: no episodes are collected, and a step is an update."""
 
-    def init(self, key: Array, demos: ExpertStates) -> O: ...
+    validated: bool  # `Objective.validate` says which policy to keep
+    patience: int  # stop after so many updates without a better policy; 0: never
+
+
+class Objective(Protocol[O]):
+    """Objectives inherit what they leave as it is."""
+
+    dim: int = 1
+    critic_loss: CriticLoss
+    uses_goals: bool = False  # Batch.goal is sampled
+    uses_other: bool = False  # a second, independent minibatch is sampled
+    fresh: Refresh | None = None
+    offline: Offline | None = None
+
+    def init(self, key: Array, demos: ExpertStates | None) -> O: ...
+
+    def blend(self, batch: Batch, demos: ExpertStates, key: Array) -> Batch:
+        """The minibatch that everything learns from, given the one from replay."""
+        return batch
 
     def update(
         self, o: O, batch: Batch, demos: ExpertStates, step: Array, key: Array
     ) -> tuple[O, Array, Metrics]:
         """Train what is trained besides. Returns (state, cumulant [B, d] before that step, metrics)."""
-        ...
+        return o, jnp.zeros((batch.obs.shape[0], self.dim)), {}
 
     def weigh(
         self, o: O, value: ValueFn, batch: Batch, other: Batch, demos: ExpertStates, turn: Array, key: Array
@@ -41,17 +56,22 @@ class Objective(Protocol[O]):
         """psi on the actor's minibatch -> (weight [d], (state, metrics)); `turn` counts actor steps."""
         ...
 
-    def penalty(self, o: O, batch: Batch, demos: ExpertStates, key: Array) -> Penalty | None: ...
+    def penalty(self, o: O, batch: Batch, demos: ExpertStates, key: Array) -> Penalty | None:
+        return None
 
     def refresh(self, o: O, obs: Array, length: Array, demos: ExpertStates, key: Array) -> tuple[O, Metrics]:
         """Learn from fresh episodes obs [K, T+1, o] with `length` [K] transitions."""
-        ...
+        return o, {}
 
-    def score(self, o: O, obs: Array, length: Array, returns: Array) -> Array:
+    def score(self, o: O, obs: Array, length: Array, terminated: Array, returns: Array) -> Array:
         """How good each episode [N, T+1, o] is, larger is better, [N]; read by the assessment."""
-        ...
+        return jnp.zeros(obs.shape[0])
+
+    def validate(self, policy: Any, demos: ExpertStates) -> Array:
+        """The loss of a policy (obs -> action) on what was held out, []; where `offline.validated`."""
+        raise NotImplementedError
 
 
-def unused(*_: Any) -> None:
-    """For the optional parts that an objective does without."""
-    return None
+def weigh_scalar(o: Any, weight: float = 1.0) -> Weigh:
+    """`weigh` of a scalar critic, whose weight is a constant."""
+    return lambda psi: (jnp.full(1, weight), (o, {"value": psi.mean()}))

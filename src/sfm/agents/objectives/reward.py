@@ -2,24 +2,17 @@
 
 from typing import Any
 
-import jax.numpy as jnp
 from jax import Array
 
 from sfm.agents.learners.base import td_loss
-from sfm.agents.objectives.base import unused
-from sfm.agents.types import Batch, ExpertStates, Metrics, Spec
+from sfm.agents.objectives.base import Objective, weigh_scalar
+from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, Weigh
 from sfm.config import RewardConfig
 
 __all__ = ["Reward"]
 
 
-class Reward:
-    dim = 1
-    uses_goals = False
-    uses_other = False
-    fresh = None
-    penalty = staticmethod(unused)
-
+class Reward(Objective[tuple[()]]):
     def __init__(self, config: RewardConfig, spec: Spec):
         self.config = config
         self.critic_loss = td_loss(config.twins)
@@ -30,11 +23,8 @@ class Reward:
     def update(self, o: Any, batch: Batch, *_: Any) -> tuple[Any, Array, Metrics]:
         return o, self.config.scale * batch.reward[:, None], {}
 
-    def weigh(self, o: Any, *_: Any):
-        return lambda psi: (jnp.ones(1), (o, {"value": psi.mean()}))
+    def weigh(self, o: Any, *_: Any) -> Weigh:
+        return weigh_scalar(o)
 
-    def refresh(self, o: Any, *_: Any) -> tuple[Any, Metrics]:
-        return o, {}
-
-    def score(self, o: Any, obs: Array, length: Array, returns: Array) -> Array:
+    def score(self, o: Any, obs: Array, length: Array, terminated: Array, returns: Array) -> Array:
         return returns

@@ -14,8 +14,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from sfm.agents.learners.base import td_loss
-from sfm.agents.objectives.adversarial import Adversarial, draw_states
-from sfm.agents.objectives.base import Refresh, unused
+from sfm.agents.objectives.adversarial import Adversarial
+from sfm.agents.objectives.base import Objective, Refresh
+from sfm.agents.objectives.contrast import draw_states
 from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert, Predictive
 from sfm.agents.optim import Average, Moments
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, ValueFn, Weigh
@@ -56,7 +57,7 @@ class SFMState(NamedTuple):
     expert_now: Array  # the expert's at the last recomputation, [d]
 
 
-class SFM:
+class SFM(Objective[SFMState]):
     def __init__(self, config: SFMConfig, spec: Spec):
         self.config, self.spec = config, spec
         self.features = make_features(config.features, spec)
@@ -69,8 +70,6 @@ class SFM:
         adversarial = config.features.method == "adversarial"
         plan = Refresh(config.refresh_every, config.refresh_episodes, config.refresh_counted)
         self.fresh = plan if adversarial else None
-
-    penalty = staticmethod(unused)
 
     def init(self, key: Array, demos: ExpertStates) -> SFMState:
         d = self.dim
@@ -126,6 +125,7 @@ class SFM:
         key: Array,
     ) -> Weigh:
         c, gamma = self.config, self.spec.gamma
+        size = (1 - gamma) / self.scale  # psi times this has the scale of phi
         k_now, k_next, k_tail = jax.random.split(key, 3)
 
         def apply(psi: Array) -> tuple[Array, tuple[SFMState, Metrics]]:
@@ -147,10 +147,9 @@ class SFM:
             }[c.actor_loss]
             if c.unit_witness:
                 weight = direction / (jnp.linalg.norm(direction) + 1e-8)
-            else:  # (1 - gamma)^2 in the units of psi, and d policy_now / d psi = 1 / (1 - gamma)
-                weight = direction * (1 - gamma) / self.scale**2
-            gap = jnp.square((1 - gamma) / self.scale * witness).mean()
-            size = (1 - gamma) / self.scale
+            else:  # of the gap on the scale of phi; telescoping makes d policy_now / d psi = 1 / (1 - gamma)
+                weight = direction * size**2 / (1 - gamma if c.match_from == "start" else 1)
+            gap = jnp.square(size * witness).mean()
             metrics = {
                 "gap": gap,
                 "expert_norm": size * jnp.linalg.norm(expert.mean),
@@ -200,7 +199,12 @@ class SFM:
         features, metrics = self.features.fit(o.features, agent, expert, k_fit)
         return o._replace(features=features), metrics
 
-    def score(self, o: SFMState, obs: Array, length: Array, returns: Array) -> Array:
-        """-mean_i (expert_i - sum_t gamma^t phi_i(s_t))^2 of each episode: minus its feature gap."""
+    def score(self, o: SFMState, obs: Array, length: Array, terminated: Array, returns: Array) -> Array:
+        """-mean_i (expert_i - sum_t gamma^t phi_i(s_t))^2 of each episode: minus its feature gap.
+
+        What would follow an episode that was cut off is taken to be like the episode.
+        """
         size = (1 - self.spec.gamma) / self.scale
-        return -jnp.square(size * (o.expert.mean - self.discounted(o, obs, length)[0])).mean(-1)
+        summed, beyond = self.discounted(o, obs, length)
+        whole = summed / jnp.where(terminated[:, None], 1.0, 1 - beyond)
+        return -jnp.square(size * (o.expert.mean - whole)).mean(-1)

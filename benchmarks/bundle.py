@@ -1,0 +1,56 @@
+"""Makes what the package bundles from the runs of experts: demonstrations, policies, reference returns.
+
+    python benchmarks/bundle.py runs/expert_*
+
+For the task of each run: five demonstrations (the best of twenty noise-free episodes) and the checkpoint
+policy go to src/sfm/demos/data, the mean returns of twenty random and twenty expert episodes to returns.json
+there, and the run's log and configuration to results/experts. Checksums are written anew.
+"""
+
+import hashlib
+import shutil
+import sys
+from pathlib import Path
+
+from sfm import api, storage
+from sfm.demos import npz
+from sfm.demos.bundled import DATA
+from sfm.envs import make
+from sfm.evaluation.collect import collect
+from sfm.policy import load_policy, policy_path
+
+EPISODES = 20
+RESULTS = Path(__file__).parent.parent / "results" / "experts"
+
+
+def bundle(run: Path) -> str:
+    policy = load_policy(run)
+    task, seed = policy.meta["task"], policy.meta["seed"]
+    env = make(task)
+    demos, made = collect(env, policy, 5, EPISODES)
+    npz.save(DATA / f"{task}.npz", demos, provenance=storage.to_json(made))
+    shutil.copy(policy_path(run, "checkpoint", seed), DATA / f"{task}.safetensors")
+    table = DATA / "returns.json"
+    returns = storage.read_json(table) if table.exists() else {}
+    random = round(float(api.random_returns(task, EPISODES).mean()), 3)
+    returns[task] = {"random": random, "expert": made["all_returns_mean"], "episodes": EPISODES}
+    storage.write_json(table, dict(sorted(returns.items())))
+    kept = RESULTS / task
+    kept.mkdir(parents=True, exist_ok=True)
+    for name in ("config.json", "metrics.jsonl"):
+        shutil.copy(run / name, kept / name)
+    mean, std, least = (made[f"all_returns_{name}"] for name in ("mean", "std", "min"))
+    cost = f"{policy.meta['steps']:,} | {policy.meta['updates']:,}"
+    return f"| {task} | {cost} | {mean:.0f} +- {std:.0f}, least {least:.0f} | {random:.0f} |"
+
+
+def checksums() -> None:
+    files = sorted(f for f in DATA.iterdir() if f.name != "SHA256SUMS")
+    lines = [f"{hashlib.sha256(f.read_bytes()).hexdigest()}  {f.name}\n" for f in files]
+    storage.write_bytes(DATA / "SHA256SUMS", "".join(lines).encode())
+
+
+if __name__ == "__main__":
+    for folder in sys.argv[1:]:
+        print(bundle(Path(folder)), flush=True)
+    checksums()

@@ -1,0 +1,66 @@
+"""IQ-Learn (Garg et al. 2021): a soft Q whose implied reward sets the expert apart. It needs actions.
+
+    V(s) = Q(s, a) + entropy bonus, a ~ pi     y = gamma V(s')     rho(s, a, s') = Q(s, a) - y
+
+    critic: -E_expert rho + E (V(s) - y) + E rho^2 / (4 c)
+
+rho is the reward that Q implies, and the middle term what the policy gets of it. The actor climbs V. Half of
+every minibatch is the expert's.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from sfm.agents.learners.base import Critics
+from sfm.agents.nets import over_twins
+from sfm.agents.objectives.base import Objective, weigh_scalar
+from sfm.agents.objectives.cloning import draw_transitions
+from sfm.agents.types import Batch, ExpertStates, Spec, Weigh
+from sfm.config import IQConfig
+
+__all__ = ["IQ"]
+
+
+class IQ(Objective[tuple[()]]):
+    def __init__(self, config: IQConfig, spec: Spec):
+        self.config, self.gamma = config, spec.gamma
+
+    def init(self, key: Array, demos: ExpertStates) -> tuple[()]:
+        return ()
+
+    def blend(self, batch: Batch, demos: ExpertStates, key: Array) -> Batch:
+        """As many of the expert's transitions after those from replay."""
+        expert = draw_transitions(key, demos, batch.obs.shape[0])
+        replayed = batch._replace(expert=jnp.zeros_like(batch.reward))
+        return jax.tree.map(lambda *rows: jnp.concatenate(rows), replayed, expert)
+
+    def weigh(self, o: tuple[()], *_: Any) -> Weigh:
+        return weigh_scalar(o)
+
+    def critic_loss(self, critics: Critics, batch: Batch, cumulant: Array) -> tuple[Array, Array]:
+        """(the loss, its mean over twins; y [B, 1])."""
+        assert batch.expert is not None
+        c = self.config
+
+        def value(psi: Callable[[Array, Array], Array], obs: Array) -> Array:
+            action, bonus = critics.pi(obs)
+            return over_twins(psi(obs, action), c.twins)[:, 0] + bonus  # [B]
+
+        v = value(critics.psi, batch.obs)
+        following = value(critics.psi if c.bootstrap == "online" else critics.target, batch.next_obs)
+        y = self.gamma * batch.mask * following
+        q = critics.psi(batch.obs, batch.action)[..., 0]  # [E, B]
+        rho = (q[:1] if c.twins == "first" else q) - y
+        everyone = jnp.full(y.shape, 1 / y.shape[0])
+        expert = batch.expert / batch.expert.sum()
+        earned = {
+            "value": everyone @ (v - y),
+            "value_expert": expert @ (v - y),
+            "v0": (1 - self.gamma) * expert @ v,
+        }[c.value_term]
+        spread = jnp.square(rho) @ (everyone if c.chi_over == "all" else expert) / (4 * c.chi)  # [E]
+        return (spread - rho @ expert).mean() + earned, y[:, None]

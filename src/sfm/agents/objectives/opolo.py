@@ -1,0 +1,102 @@
+"""OPOLO (Zhu et al. 2020): a cost on state pairs from replay alone, and actions inferred for the expert.
+
+    critic: 1/2 sum_i (Q_i(s, a) - y)^2 + 2 alpha (1 - gamma) min_i Q_i(s, pi(s))
+    actor:  -2 alpha (1 - gamma) min_i Q_i(s, pi(s)) + clone * (pi(s_E) - inferred(s_E, s_E'))^2
+
+with y = r(s, s') + gamma min_i Q_i of the target networks. The squared error never meets the actor.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from sfm.agents.inverse import InverseModel, standardised_pair
+from sfm.agents.learners.base import Critics, Penalty, td_loss
+from sfm.agents.nets import MLP
+from sfm.agents.objectives.base import Objective, weigh_scalar
+from sfm.agents.objectives.contrast import draw_pairs, episode_mean, fit_cost, make_cost
+from sfm.agents.optim import Moments, Trained
+from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, Weigh
+from sfm.config import OPOLOConfig
+
+__all__ = ["OPOLO", "OPOLOState"]
+
+MAX_REWARD = 9.21034  # -log 1e-4
+
+
+class OPOLOState(NamedTuple):
+    cost: Trained[MLP]
+    moments: Moments  # of the expert's states, by which the cost sees pairs standardised
+    inverse: InverseModel
+    updates: Array  # []
+    latest: Metrics  # of the latest steps of cost and inverse model
+
+
+class OPOLO(Objective[OPOLOState]):
+    def __init__(self, config: OPOLOConfig, spec: Spec):
+        self.config, self.spec = config, spec
+        self.pull = 2 * config.alpha * (1 - spec.gamma)
+
+    def init(self, key: Array, demos: ExpertStates) -> OPOLOState:
+        k_cost, k_inverse = jax.random.split(key)
+        return OPOLOState(
+            make_cost(self.config.cost, 2 * self.spec.obs_dim, k_cost),
+            Moments.zeros(self.spec.obs_dim),
+            InverseModel.create(self.config.inverse, self.spec, k_inverse),
+            jnp.zeros((), jnp.int32),
+            {"cost_gap": jnp.zeros(()), "inverse_loss": jnp.zeros(())},
+        )
+
+    def reward(self, o: OPOLOState, obs: Array, next_obs: Array) -> Array:
+        """-log P(these are the policy's) [..., 1], between 0 and `MAX_REWARD`."""
+        cost = o.cost.net(standardised_pair(o.moments, obs, next_obs))
+        return jax.nn.softplus(-cost).clip(max=MAX_REWARD)
+
+    def update(
+        self, o: OPOLOState, batch: Batch, demos: ExpertStates, step: Array, key: Array
+    ) -> tuple[OPOLOState, Array, Metrics]:
+        c = self.config
+        reward = self.reward(o, batch.obs, batch.next_obs)
+        o = _if(step % c.cost_interval == 0, lambda o: self._fit_cost(o, batch, demos, key), o)
+        inverse_due = (step % c.inverse_interval == 0) | (o.updates < c.inverse_first)
+        o = _if(inverse_due, lambda o: self._fit_inverse(o, batch), o)
+        return o._replace(updates=o.updates + 1), reward, o.latest | {"reward": reward.mean()}
+
+    def _fit_cost(self, o: OPOLOState, batch: Batch, demos: ExpertStates, key: Array) -> OPOLOState:
+        k_expert, k_fit = jax.random.split(key)
+        pairs = draw_pairs(k_expert, demos.obs, demos.length, batch.obs.shape[0])
+        moments = o.moments.add(pairs[0])
+        expert = standardised_pair(moments, *pairs)
+        agent = standardised_pair(moments, batch.obs, batch.next_obs)
+        cost, metrics = fit_cost(o.cost, self.config.cost, expert, agent, k_fit)
+        return o._replace(cost=cost, moments=moments, latest=o.latest | {"cost_gap": metrics["cost_gap"]})
+
+    def _fit_inverse(self, o: OPOLOState, batch: Batch) -> OPOLOState:
+        inverse, error = o.inverse.fit(self.config.inverse, batch)
+        return o._replace(inverse=inverse, latest=o.latest | {"inverse_loss": error})
+
+    def critic_loss(self, critics: Critics, batch: Batch, cumulant: Array) -> tuple[Array, Array]:
+        squared, y = td_loss("min")(critics, batch, cumulant)
+        action, _ = critics.pi(batch.obs)
+        return 0.5 * squared + self.pull * critics.psi(batch.obs, action).min(0).mean(), y
+
+    def weigh(self, o: OPOLOState, *_: Any) -> Weigh:
+        return weigh_scalar(o, self.pull)
+
+    def penalty(self, o: OPOLOState, batch: Batch, demos: ExpertStates, key: Array) -> Penalty:
+        """Clone the inferred actions on the expert's states."""
+        obs, next_obs = draw_pairs(key, demos.obs, demos.length, batch.obs.shape[0])
+        action = o.inverse(obs, next_obs)
+        return lambda pi: self.config.clone * jnp.square(pi(obs) - action).mean()
+
+    def score(self, o: OPOLOState, obs: Array, length: Array, terminated: Array, returns: Array) -> Array:
+        """The mean reward of each episode."""
+        return episode_mean(self.reward(o, obs[:, :-1], obs[:, 1:])[..., 0], length)
+
+
+def _if(due: Array, step: Callable[[OPOLOState], OPOLOState], o: OPOLOState) -> OPOLOState:
+    """`step(o)` if due. A loop of one turn or none: under vmap `cond` would compute the step every time."""
+    return jax.lax.fori_loop(0, due.astype(jnp.int32), lambda _, o: step(o), o)

@@ -1,0 +1,35 @@
+"""Returns on a common scale: 0 is a policy of random actions, 1 the expert."""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from sfm import storage
+from sfm.demos.bundled import DATA
+
+__all__ = ["Reference", "normalised", "reference"]
+
+
+class Reference(NamedTuple):
+    """Mean returns of a task over `episodes` noise-free episodes, measured with our own experts."""
+
+    random: float
+    expert: float
+    episodes: int
+
+
+@functools.cache
+def _references() -> dict[str, Reference]:
+    return {task: Reference(**values) for task, values in storage.read_json(DATA / "returns.json").items()}
+
+
+def reference(task: str) -> Reference | None:
+    """What scores of a task are measured by; None for tasks that are not bundled."""
+    return _references().get(task)
+
+
+def normalised(task: str, returns: np.ndarray) -> np.ndarray | None:
+    """returns [...] -> scores [...]; None for tasks that are not bundled."""
+    scale = reference(task)
+    return None if scale is None else (returns - scale.random) / (scale.expert - scale.random)
