@@ -51,6 +51,8 @@ def checksums() -> None:
 
 
 if __name__ == "__main__":
-    for folder in sys.argv[1:]:
-        print(bundle(Path(folder)), flush=True)
-    checksums()
+    try:
+        for folder in sys.argv[1:]:
+            print(bundle(Path(folder)), flush=True)
+    finally:
+        checksums()

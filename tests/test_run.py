@@ -144,6 +144,8 @@ def test_missing_actions_are_asked_for(changes, who, tmp_path, point_demos, acte
     wide = acted_demos._replace(action=np.tile(acted_demos.action, 3))
     with pytest.raises(SfmError, match="actions have 3 dimensions, the environment has 1"):
         create(tmp_path / "run", config, wide)
+    with pytest.raises(SfmError, match=r"actions reach 2, but here they lie in \[-1, 1\]"):
+        create(tmp_path / "run", config, acted_demos._replace(action=2 * np.ones_like(acted_demos.action)))
     assert not (tmp_path / "run").exists()
     create(tmp_path / "run", config, acted_demos)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfm.config import Config
+from sfm.config import Config, from_dict, to_dict
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
 from sfm.envs import Env, make
@@ -146,7 +146,7 @@ def overridden(config: Config, overrides: dict[str, Any]) -> Config:
             options = " or ".join("__".join(p) for p in hits)
             raise SfmError(f"option '{name}' is ambiguous: say {options}")
         config = _replaced(config, (exact or hits)[0], value)
-    return config
+    return from_dict(Config, to_dict(config))  # values are checked there
 
 
 def _paths(config: Any) -> list[tuple[str, ...]]:

@@ -23,7 +23,7 @@ Imitation from states alone, by Successor Feature Matching.
   train [TASK]      learn to behave like demonstrations; default task {TASK}
   resume RUN        go on with a run that was stopped or killed
   eval RUN          evaluate a trained policy, draw its curve, record a video
-  demos COMMAND     list, inspect, convert and examine demonstrations
+  demos COMMAND     list, inspect, convert, examine and collect demonstrations
   presets           the named configurations
   tasks             the bundled tasks
 
@@ -181,7 +181,7 @@ def _eval(args: Sequence[str]) -> int:
         """The run folder; with --random, a task."""
         episodes: int = 10
         seed: int | None = None
-        """Which seed's policy, in a run of several; default: the first."""
+        """Which seed's policy, in a run of several; default: all."""
         video: bool = True
         random: bool = False
         """Evaluate uniform random actions on a task, to compare with."""
@@ -189,6 +189,8 @@ def _eval(args: Sequence[str]) -> int:
     given = _parse(Eval, "eval", args)
     if given.episodes < 1:
         raise SfmError("--episodes must be at least 1")
+    if (given.seed or 0) < 0:
+        raise SfmError("--seed must not be negative")
     if given.random:
         from sfm import api
 
@@ -244,6 +246,8 @@ def _collect(args: Sequence[str]) -> int:
     given = _parse(Collect, "demos collect", args)
     if not 1 <= given.count <= given.candidates:
         raise SfmError("--count must lie between 1 and --candidates")
+    if given.seed < 0:
+        raise SfmError("--seed must not be negative")
     from rich.progress import Progress as Bar
 
     from sfm import storage

@@ -40,19 +40,27 @@ Needs = Literal["nothing", "states", "actions"]  # of demonstrations
 
 
 @dataclass(frozen=True)
-class TD3Config:
-    """TD3 for a vector critic: delayed deterministic actor, twin critics, Polyak targets."""
+class ActorCriticConfig:
+    """What every learner has."""
 
-    kind: ClassVar[str] = "td3"
     lr_actor: float = 3e-4
     lr_critic: float = 3e-4
     width: int = 256
-    depth: int = 2
     init: Init = "orthogonal"
     layer_norm: bool = False
     """LayerNorm before each activation of the critic."""
     actor_delay: int = 2
     """One actor step every so many critic steps."""
+    actor_twin: Twins = "first"
+    """Which of the twin critics the actor ascends."""
+
+
+@dataclass(frozen=True)
+class TD3Config(ActorCriticConfig):
+    """TD3 for a vector critic: delayed deterministic actor, twin critics, Polyak targets."""
+
+    kind: ClassVar[str] = "td3"
+    depth: int = 2
     polyak: float = 0.005
     polyak_on: Literal["actor_steps", "every_step"] = "actor_steps"
     target_actor: Literal["online", "polyak", "frozen"] = "online"
@@ -60,53 +68,40 @@ class TD3Config:
     target_noise: float = 0.2
     target_noise_clip: float = 0.5
     explore_noise: float = 0.1
-    actor_twin: Twins = "first"
-    """Which of the twin critics the actor ascends."""
 
 
 @dataclass(frozen=True)
-class TD7Config:
+class TD7Config(ActorCriticConfig):
     """TD7 without prioritised replay: SALE embeddings, hard target copies, clipped targets."""
 
     kind: ClassVar[str] = "td7"
     lr_actor: float = 5e-4
     lr_critic: float = 5e-4
-    lr_encoder: float = 1e-4
-    width: int = 256
-    embedding: int = 256
     init: Init = "lecun"
-    layer_norm: bool = False
-    """LayerNorm before each activation of the critic."""
+    lr_encoder: float = 1e-4
+    embedding: int = 256
     actor_activation: Literal["elu", "relu"] = "elu"
-    actor_delay: int = 2
     target_interval: int = 250
     """Target networks, fixed encoders and clipping bounds are copied every so many updates."""
     target_noise: float = 0.2
     target_noise_clip: float = 0.5
     explore_noise: float = 0.1
-    actor_twin: Twins = "first"
     clip_targets: bool = True
 
 
 @dataclass(frozen=True)
-class StochasticConfig:
+class StochasticConfig(ActorCriticConfig):
     """Tanh-Gaussian policy with an entropy bonus at a fixed temperature."""
 
     kind: ClassVar[str] = "stochastic"
-    lr_actor: float = 3e-4
-    lr_critic: float = 3e-4
-    width: int = 256
-    depth: int = 2
-    init: Init = "orthogonal"
-    layer_norm: bool = False
     actor_delay: int = 1
+    depth: int = 2
     polyak: float = 0.005
     temperature: float = 0.2
     log_std_min: float = -2.5
     log_std_max: float = 2.5
     tanh_correction: bool = False
     """Add the Jacobian of tanh to the log-probability (the authors' code leaves it out)."""
-    actor_twin: Twins = "first"
 
 
 LearnerConfig = TD3Config | TD7Config | StochasticConfig
@@ -373,18 +368,25 @@ class Config:
             ),
             (s.replay > s.batch, "schedule.replay must exceed schedule.batch"),
             (s.eval_every >= 1 and s.eval_episodes >= 1, "eval_every and eval_episodes must be at least 1"),
+            (s.assess_episodes >= 1, "assess_episodes must be at least 1"),
         ]
+        for name in ("refresh_every", "refresh_episodes", "refresh_updates", "refresh_batch"):
+            checks.append((getattr(self.objective, name, 1) >= 1, f"objective.{name} must be at least 1"))
         if isinstance(learner, TD7Config):
             fits = _divides(learner.target_interval, s.chunk)
             checks.append((fits, "schedule.chunk must be a multiple of learner.target_interval"))
         if isinstance(self.objective, SFMConfig):
             fits = _divides(self.objective.features.interval, s.chunk)
             checks.append((fits, "schedule.chunk must be a multiple of objective.features.interval"))
-            checks.append((self.objective.expert_interval >= 1, "expert_interval must be at least 1"))
+            fits = _divides(self.objective.expert_interval, s.chunk // max(learner.actor_delay, 1))
+            checks.append((fits, "actor steps per chunk must be a multiple of objective.expert_interval"))
         if isinstance(self.objective, BCConfig):
             share, patience = self.objective.validation, self.objective.patience
             checks.append((0.0 <= share < 1.0, f"validation must lie in [0, 1), not {share}"))
             checks.append((patience == 0 or share > 0, "patience needs a validation share"))
+            checks.append((patience >= 0, "patience must not be negative"))
+        if isinstance(self.objective, IQConfig):
+            checks.append((self.objective.chi > 0, "objective.chi must be positive"))
         if isinstance(self.objective, OPOLOConfig):
             for name in ("cost_interval", "inverse_interval"):
                 fits = _divides(getattr(self.objective, name), s.chunk)
@@ -408,6 +410,15 @@ def to_dict(config: Any) -> dict[str, Any]:
     return out
 
 
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value is of a plain type; other types are not judged."""
+    if kind is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, kind) if kind in (bool, str) else True
+
+
 def from_dict(kind: Any, data: dict[str, Any]) -> Any:
     """The inverse of `to_dict`; a field we do not know is an error, not a guess."""
     if isinstance(kind, types.UnionType):
@@ -424,4 +435,6 @@ def from_dict(kind: Any, data: dict[str, Any]) -> Any:
             raise unknown(f"{kind.__name__} field", name, known)
         if typing.get_origin(hints[name]) is Literal and value not in typing.get_args(hints[name]):
             raise unknown(f"{kind.__name__}.{name}", str(value), typing.get_args(hints[name]))
+        if not _fits(value, hints[name]):
+            raise SfmError(f"{kind.__name__}.{name} must be {hints[name].__name__}, not {value!r}")
     return kind(**{k: from_dict(hints[k], v) if isinstance(v, dict) else v for k, v in data.items()})

@@ -83,6 +83,7 @@ class Run:
         self.checkpoints.save(step, training.arrays(), training.meta())
         env = training.envs[0]
         for i, seed in enumerate(training.seeds):
+            p = training.progress[i]
             for which, modules in (("checkpoint", training.checkpoint), ("current", training.current)):
                 save_policy(
                     policy_path(self.folder, which, seed),
@@ -91,8 +92,8 @@ class Run:
                     task=self.config.task,
                     preset=self.config.preset,
                     seed=seed,
-                    steps=training.progress[i].steps,
-                    updates=training.progress[i].updates,
+                    steps=p.kept_steps if which == "checkpoint" else p.steps,
+                    updates=p.kept_updates if which == "checkpoint" else p.updates,
                     obs_dim=env.obs_dim,
                     action_dim=env.action_dim,
                 )

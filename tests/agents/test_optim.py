@@ -64,6 +64,14 @@ def test_a_copy_owns_its_memory():
     assert copy({"x": x})["x"].unsafe_buffer_pointer() != x.unsafe_buffer_pointer()
 
 
+def test_the_first_rows_begin_moments_once():
+    rows = jnp.arange(12.0).reshape(2, 3, 2)
+    begun = Moments.zeros(2).begun(rows)
+    np.testing.assert_allclose(begun.mean.mean, rows.reshape(-1, 2).mean(0), rtol=1e-6)
+    again = begun.begun(100 * rows)
+    np.testing.assert_array_equal(again.mean.mean, begun.mean.mean)
+
+
 def test_moments_standardise_what_they_have_seen():
     rows = (
         np.array([3.0, -1.0]) + np.array([5.0, 0.1]) * np.random.default_rng(0).normal(size=(500, 2))

@@ -20,7 +20,7 @@ from sfm.config import (
 from sfm.demos import Demos
 from sfm.envs import make
 from sfm.errors import SfmError
-from sfm.training.loop import ACT, FIT, FRESH, INIT, UPDATE, Diverged, Training
+from sfm.training.loop import ACT, FIT, FRESH, INIT, UPDATE, WARM, Diverged, Training
 from tests.conftest import tiny, walk_to_half
 
 GAMMA = 0.9
@@ -214,7 +214,7 @@ def test_no_two_streams_share_a_key(alone):
     init = jax.random.split(training._key(0, INIT, 0), 8)
     fit = jax.random.split(training._key(0, FIT, 0), 3)
     noise = training._key(0, FRESH, 0)
-    acting = [training._key(0, stream, count) for stream in (ACT, UPDATE) for count in range(8)]
+    acting = [training._key(0, stream, count) for stream in (ACT, UPDATE, WARM) for count in range(8)]
     keys = [tuple(np.asarray(jax.random.key_data(k)).tolist()) for k in (*init, *fit, noise, *acting)]
     assert len(set(keys)) == len(keys)
 
@@ -250,7 +250,7 @@ def test_the_checkpoint_is_measured_by_the_features_of_now(rescore):
     while not training.done:
         bar = old = training.progress[0].assessment.best
         if rescore and training.kept[0].used.any():
-            bar = float(training._scores(training.kept)[0].mean())
+            bar = float(np.mean(training._scores(training.kept)[0]))
             moved += not np.isclose(bar, old, rtol=1e-3)
         row = next(training.rounds())[0]
         assert "score" not in row or row["kept"] == (row["score"] >= bar)

@@ -56,15 +56,16 @@ class Agent(NamedTuple):
         self, state: AgentState, obs: Array, length: Array, demos: ExpertStates, key: Array
     ) -> tuple[AgentState, Metrics]:
         """The objective's step on fresh episodes obs [N, T+1, o]."""
-        seen, demos = _seen(state.moments, obs), _expert_seen(state.moments, demos)
+        moments = state.moments.begun(obs) if state.moments else None
+        seen, demos = _seen(moments, obs), _expert_seen(moments, demos)
         objective, metrics = self.objective.refresh(state.objective, seen, length, demos, key)
-        return state._replace(objective=objective), metrics
+        return state._replace(objective=objective, moments=moments), metrics
 
     def update(
         self, state: AgentState, batch: Batch, other: Batch, demos: ExpertStates, step: Array, key: Array
     ) -> tuple[AgentState, Metrics]:
         """Update number `step`: features, critic, (delayed) actor, targets."""
-        k_objective, k_critic, k_weight, k_actor, k_blend = jax.random.split(key, 5)
+        k_objective, k_critic, k_weight, k_actor, k_blend, k_penalty = jax.random.split(key, 6)
         batch = self.objective.blend(batch, demos, k_blend)
         moments = state.moments.add(batch.obs) if state.moments else None
         batch, other, demos = (
@@ -84,7 +85,7 @@ class Agent(NamedTuple):
 
             turn = step // self.actor_delay
             weigh = self.objective.weigh(objective, value, batch, other, demos, turn, k_weight)
-            penalty = self.objective.penalty(objective, batch, demos, k_weight)
+            penalty = self.objective.penalty(objective, batch, demos, k_penalty)
             learner, (objective, weight_metrics), actor_metrics = self.learner.actor_step(
                 learner, batch, weigh, penalty, k_actor
             )

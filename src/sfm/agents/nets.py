@@ -27,6 +27,7 @@ __all__ = [
     "over_twins",
     "scaled_l2_norm",
     "twin_value",
+    "twins_of",
 ]
 
 
@@ -181,6 +182,11 @@ class Critic(eqx.Module):
 def all_twins(critics, *inputs: Array) -> Array:
     """Every member of an ensemble on the same inputs, [E, B, d]."""
     return jax.vmap(lambda critic: critic(*inputs))(critics)
+
+
+def twins_of(critics):
+    """(obs, action) -> [E, B, d]."""
+    return lambda *inputs: all_twins(critics, *inputs)
 
 
 def over_twins(psi: Array, how: str) -> Array:

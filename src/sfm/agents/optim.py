@@ -95,6 +95,11 @@ class Moments(NamedTuple):
         """Take in rows [B, size]."""
         return Moments(self.mean.add(rows.mean(0), decay), self.square.add(jnp.square(rows).mean(0), decay))
 
+    def begun(self, rows: Array) -> "Moments":
+        """With these rows [..., size] as the first, if there were none."""
+        first = self.add(rows.reshape(-1, rows.shape[-1]))
+        return jax.tree.map(lambda old, new: jnp.where(self.mean.weight > 0, old, new), self, first)
+
     def mean_and_spread(self) -> tuple[Array, Array]:
         """Each [size]; (0, 1) before the first rows."""
         spread = jnp.sqrt(jnp.maximum(self.square.mean - jnp.square(self.mean.mean), 1e-6))

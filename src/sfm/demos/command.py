@@ -16,7 +16,7 @@ def main(args: Sequence[str]) -> int:
     tyro.extras.subcommand_cli_from_dict(
         {"list": list_, "inspect": inspect, "convert": convert, "doctor": doctor},
         prog="sfm demos",
-        description="List, inspect, convert and examine demonstrations.",
+        description="List, inspect, convert and examine demonstrations; `collect` records a policy's.",
         args=list(args),
     )
     return 0

@@ -82,6 +82,12 @@ def check_actions(demos: Demos, action_dim: int, who: str) -> None:
     if demos.action.shape[2] != action_dim:
         dims = demos.action.shape[2]
         raise SfmError(f"demonstrations: actions have {dims} dimensions, the environment has {action_dim}")
+    largest = float(np.abs(demos.action).max())
+    if largest > 1 + 1e-4:
+        raise SfmError(
+            f"demonstrations: actions reach {largest:.3g}, but here they lie in [-1, 1], the range of the "
+            "environment's actions scaled to it: scale them likewise"
+        )
 
 
 def check_finite(values: np.ndarray, kind: str, demo: int, name: str) -> None:

@@ -1,7 +1,7 @@
 """Which policy to keep: TD7's checkpoint rule with the feature gap in place of the return.
 
-A policy is judged by its worst episode. One that falls below the best so far is trained on at once; one that
-survives `assess_episodes` episodes becomes the checkpoint. Early in a run the latest policy is kept.
+A policy is judged by its worst episode (or their mean). One that falls below the best so far is trained on at
+once; one that survives `assess_episodes` episodes becomes the checkpoint. Early in a run the latest is kept.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class Assessment(NamedTuple):
     best: float = -float("inf")
     scores: tuple[float, ...] = ()  # of the policy under assessment
     steps: int = 0  # taken by it
-    relaxed: bool = False
+    settled: bool = False  # a policy has passed after the early phase
 
 
 class Verdict(NamedTuple):
@@ -63,16 +63,18 @@ def assess(
 ) -> tuple[Assessment, Verdict]:
     """Take in the `scores` of fresh episodes (`steps` long together) at environment step `now`."""
     early = now <= config.assess_after
-    if not early and not state.relaxed:  # the bar of the early phase was met by chance: lower it once
-        state = state._replace(best=_relax(state.best, config.assess_relax), relaxed=True)
+    bar = state.best
+    if not early and not state.settled:  # the best of the early phase was met by chance: lower the bar
+        bar = _relax(bar, config.assess_relax)
     state = state._replace(scores=(*state.scores, *scores), steps=state.steps + steps)
     score = summary(state.scores, config)
     enough = len(state.scores) >= (1 if early else config.assess_episodes)
-    if score >= state.best and not enough:
+    if score >= bar and not enough:
         return state, Verdict(False, 0)
-    keep = early or (score >= state.best and enough)
+    keep = early or (score >= bar and enough)
     verdict = Verdict(keep, state.steps)
-    return Assessment(best=score if keep else state.best, relaxed=state.relaxed), verdict
+    settled = state.settled or (keep and not early)
+    return Assessment(best=score if keep else state.best, settled=settled), verdict
 
 
 def summary(scores: Sequence[float], config: ScheduleConfig) -> float:

@@ -43,8 +43,11 @@ class Diverged(SfmError):
 class SeedProgress:
     """Where one seed stands."""
 
-    steps: int = 0
+    steps: int = 0  # in the budget
+    collected: int = 0  # those that entered the replay
     episodes: int = 0
+    kept_steps: int = 0  # where the checkpoint policy was taken
+    kept_updates: int = 0
     owed: float = 0.0  # updates that its steps have earned but not yet had
     updates: int = 0
     refreshes: int = 0
@@ -61,15 +64,15 @@ class Training:
         self.config = config
         self.envs = [make_env() for _ in range(s.envs)]
         env = self.envs[0]
-        if s.envs * env.max_steps > s.replay:
-            raise SfmError(
-                f"the replay ({s.replay:,} transitions) cannot hold an episode of {env.max_steps:,} steps of "
-                f"each of {s.envs} environments: raise schedule.replay or use fewer environments"
-            )
         self.seeds = list(range(config.seed, config.seed + config.seeds))
         self.progress = [SeedProgress(next_eval=s.eval_every) for _ in self.seeds]
         self.demos = None if demos is None else _on_device(demos)
         self.agent = make_agent(config, env.obs_dim, env.action_dim)
+        if s.envs * env.max_steps > s.replay and not self.agent.objective.offline:
+            raise SfmError(
+                f"the replay ({s.replay:,} transitions) cannot hold an episode of {env.max_steps:,} steps of "
+                f"each of {s.envs} environments: raise schedule.replay or use fewer environments"
+            )
         self.device = Device(self.agent, s.chunk, s.batch)
         self.keys = jnp.stack([jax.random.key(seed) for seed in self.seeds])
         starts = jnp.stack([self._key(i, INIT, 0) for i in range(len(self.seeds))])
@@ -117,6 +120,9 @@ class Training:
             self._assess(episodes, rows)
             self._refresh(running, rows)
             self._burst(rows)
+            if self.schedule.assess_after >= self.schedule.steps:  # nothing is assessed
+                for i in running:
+                    self._keep(i)
         self._evaluate(running, rows)
         return list(rows.values())
 
@@ -152,7 +158,7 @@ class Training:
             p, loss = self.progress[i], 0.0 if losses is None else float(losses[i])
             kept = -loss >= p.assessment.best
             if kept:
-                self.checkpoint[i] = self.current[i]
+                self._keep(i)
             since = 0 if kept else p.assessment.steps + chunk
             p.assessment = Assessment(max(-loss, p.assessment.best), steps=since)
             if losses is not None:
@@ -165,12 +171,13 @@ class Training:
         starts = [reset_seed(self.seeds[i], TRAIN, p.episodes + k) for k in range(n)]
         key = self._key(i, ACT, p.episodes)
         shape = (self.envs[0].max_steps, n, self.envs[0].action_dim)
-        if p.steps < self.schedule.random_steps:
+        if p.collected < self.schedule.random_steps:
             action = np.asarray(jax.random.uniform(key, shape, minval=-1.0, maxval=1.0))
             episodes = rollout(self.envs, starts, lambda obs, t: action[t])
         else:
             episodes = play(self.envs, starts, self.current[i], np.asarray(jax.random.normal(key, shape)))
         p.episodes += n
+        p.collected += int(episodes.length.sum())
         p.steps += int(episodes.length.sum())
         return episodes
 
@@ -179,33 +186,38 @@ class Training:
         self.replay = self.device.add(self.replay, *buffer.rows_of(self.layouts, everyone))
 
     def _assess(self, episodes: dict[int, Episodes], rows: dict[int, Row]) -> None:
-        some = next(iter(episodes.values()))
-        everyone = [episodes.get(i, some) for i in range(len(self.seeds))]
-        scores = self._scores([Judged.of(e) for e in everyone])
-        bars = self._scores(self.kept) if self.schedule.assess_rescore else None
-        for i, e in episodes.items():
-            p = self.progress[i]
-            if p.steps <= self.schedule.random_steps:
-                continue
-            steps = int(e.length.sum())
-            if bars is not None and self.kept[i].used.any():
-                best = summary(bars[i][self.kept[i].used].tolist(), self.schedule)
-                p.assessment = p.assessment._replace(best=best)
+        random = self.schedule.random_steps
+        acted = {i: e for i, e in episodes.items() if self.progress[i].collected > random}
+        for i, e in acted.items():
             self.judged[i] = self.judged[i].with_(e)
-            p.assessment, verdict = assess(p.assessment, scores[i].tolist(), steps, p.steps, self.schedule)
-            rows[i]["score"] = float(scores[i].mean())
+        judged, kept = self._scores(self.judged), self._scores(self.kept)
+        for i, e in acted.items():
+            p, steps = self.progress[i], int(e.length.sum())
+            earlier, new = judged[i][: -len(self.envs)], judged[i][-len(self.envs) :]
+            if self.schedule.assess_rescore and kept[i]:
+                best = summary(kept[i], self.schedule)
+                p.assessment = p.assessment._replace(best=best, scores=tuple(earlier))
+            p.assessment, verdict = assess(p.assessment, new, steps, p.steps, self.schedule)
+            rows[i]["score"] = float(np.mean(new))
             rows[i]["kept"] = int(verdict.keep)
             if verdict.keep:
-                self.checkpoint[i], self.kept[i] = self.current[i], self.judged[i]
+                self._keep(i)
+                self.kept[i] = self.judged[i]
             if verdict.train:
                 self.judged[i] = self.judged[i].emptied()
             p.owed += verdict.train * self.schedule.updates_per_step
 
-    def _scores(self, judged: Sequence[Judged]) -> np.ndarray:
-        """Of each episode under the current features, [S, N]; unused rows mean nothing."""
+    def _keep(self, i: int) -> None:
+        """The current policy becomes the checkpoint."""
+        p = self.progress[i]
+        self.checkpoint[i], p.kept_steps, p.kept_updates = self.current[i], p.steps, p.updates
+
+    def _scores(self, judged: Sequence[Judged]) -> list[list[float]]:
+        """Of each seed's episodes, under the features of now."""
         stacked = [np.stack(field) for field in zip(*judged, strict=True)]
-        stacked[1] = np.maximum(stacked[1], 1)
-        return np.asarray(self.device.score(self.state, *stacked))
+        stacked[1] = np.maximum(stacked[1], 1)  # unused rows are dropped below
+        scores = np.asarray(self.device.score(self.state, *stacked))
+        return [row[j.used].tolist() for row, j in zip(scores, judged, strict=True)]
 
     def _refresh(self, running: list[int], rows: dict[int, Row]) -> None:
         plan = self.agent.objective.fresh

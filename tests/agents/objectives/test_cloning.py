@@ -51,8 +51,7 @@ def test_every_learners_actor_clones_a_linear_expert(kind):
     assert errors[0] > 0.05
     assert errors[1] < 3e-3
     assert same(start.learner.critic.net, state.learner.critic.net)  # there is nothing for it to learn
-    if kind != "stochastic":  # whose loss has the entropy bonus too
-        assert float(metrics["actor_loss"][-50:].mean()) < 3e-3
+    assert float(metrics["actor_loss"][-50:].mean()) < 3e-3
 
 
 def test_the_loss_is_the_mean_over_batch_and_dimensions():

@@ -11,9 +11,19 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from sfm.agents.optim import Trained
 from sfm.agents.types import Batch, Metrics, Weigh
 
-__all__ = ["CriticLoss", "Critics", "Learner", "Penalty", "actor_loss", "smoothing_noise", "td_loss"]
+__all__ = [
+    "CriticLoss",
+    "Critics",
+    "Learner",
+    "Penalty",
+    "actor_loss",
+    "fit_critics",
+    "smoothing_noise",
+    "td_loss",
+]
 
 L = TypeVar("L")
 
@@ -81,16 +91,36 @@ def td_loss(twins: str) -> CriticLoss:
     return loss
 
 
+def fit_critics(
+    critic: Trained[Any],
+    psi: Callable[[Any], Callable[[Array, Array], Array]],
+    loss: CriticLoss,
+    batch: Batch,
+    cumulant: Array,
+    **rest: Any,
+) -> tuple[Trained[Any], Array, Metrics]:
+    """One step of the twins: (trained, regression target [B, d], metrics).
+
+    psi: net -> (obs, action) -> [E, B, d]; `rest` are the other fields of `Critics`.
+    """
+    critic, value, y = critic.step(lambda net: loss(Critics(psi(net), **rest), batch, cumulant))
+    return critic, y, {"critic_loss": value, "target_abs": jnp.abs(y).mean()}
+
+
 def actor_loss(
-    psi: Array, weigh: Weigh, pi: Callable[[Array], Array], penalty: Penalty | None
+    psi: Array,
+    weigh: Weigh,
+    pi: Callable[[Array], Array],
+    penalty: Penalty | None,
+    bonus: Array | float = 0.0,
 ) -> tuple[Array, Any]:
-    """(-mean <weight, psi(s, pi(s))> + penalty, what `weigh` carries on).
+    """(-mean <weight, psi(s, pi(s))> - bonus + penalty, what `weigh` carries on).
 
     psi [B, d] is computed once and serves the weight too, which has no gradient (eq. 10). Without a weight
-    psi does not enter, and the compiler leaves it out.
+    psi and the bonus do not enter, and the compiler leaves them out.
     """
     weight, carry = jax.lax.stop_gradient(weigh(jax.lax.stop_gradient(psi)))
-    climbed = jnp.zeros(()) if weight is None else (psi @ weight).mean()
+    climbed = jnp.zeros(()) if weight is None else (psi @ weight).mean() + bonus
     return (penalty(pi) if penalty else 0.0) - climbed, carry
 
 

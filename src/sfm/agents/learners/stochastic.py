@@ -1,6 +1,5 @@
 """A tanh-Gaussian actor with an entropy bonus, and a vector critic."""
 
-import functools
 import math
 from typing import Any, NamedTuple
 
@@ -8,9 +7,9 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from sfm.agents.learners.base import CriticLoss, Critics, Penalty, actor_loss
+from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics
 from sfm.agents.learners.policies import GaussianPolicy
-from sfm.agents.nets import MLP, Critic, all_twins, ensemble, over_twins, twin_value
+from sfm.agents.nets import MLP, Critic, ensemble, over_twins, twin_value, twins_of
 from sfm.agents.optim import Trained, adam, copy, polyak
 from sfm.agents.types import Batch, Metrics, Spec, Weigh
 from sfm.config import StochasticConfig
@@ -59,7 +58,7 @@ class Stochastic:
         self, s: StochasticState, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
     ) -> tuple[StochasticState, Metrics]:
         k_next, k_pi = jax.random.split(key)
-        target = functools.partial(all_twins, s.target_critic)
+        target = twins_of(s.target_critic)
 
         def bootstrap(twins: str) -> Array:
             action, _ = self.sample(s.actor.net, batch.next_obs, k_next)
@@ -70,12 +69,9 @@ class Stochastic:
             action, log_prob = self.sample(s.actor.net, obs, k_pi)
             return action, -self.config.temperature * log_prob
 
-        def objective(net: Critic):
-            psi = functools.partial(all_twins, net)
-            return loss(Critics(psi, target, pi, bootstrap), batch, cumulant)
-
-        critic, value, y = s.critic.step(objective)
-        return s._replace(critic=critic), {"critic_loss": value, "target_abs": jnp.abs(y).mean()}
+        rest = {"target": target, "pi": pi, "bootstrap": bootstrap}
+        critic, _, metrics = fit_critics(s.critic, twins_of, loss, batch, cumulant, **rest)
+        return s._replace(critic=critic), metrics
 
     def actor_step(
         self, s: StochasticState, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array
@@ -84,8 +80,8 @@ class Stochastic:
             action, log_prob = self.sample(net, batch.obs, key)
             psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, action)
             entropy = -log_prob.mean()
-            loss, carry = actor_loss(psi, weigh, net, penalty)
-            return loss - self.config.temperature * entropy, (carry, entropy)
+            loss, carry = actor_loss(psi, weigh, net, penalty, self.config.temperature * entropy)
+            return loss, (carry, entropy)
 
         actor, value, (carry, entropy) = s.actor.step(objective)
         return s._replace(actor=actor), carry, {"actor_loss": value, "entropy": entropy}

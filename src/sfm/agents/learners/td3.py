@@ -1,6 +1,5 @@
 """TD3 (Fujimoto et al. 2018) with a vector critic."""
 
-import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -9,13 +8,13 @@ from jax import Array
 
 from sfm.agents.learners.base import (
     CriticLoss,
-    Critics,
     Penalty,
     actor_loss,
+    fit_critics,
     smoothing_noise,
 )
 from sfm.agents.learners.policies import DeterministicPolicy
-from sfm.agents.nets import MLP, Critic, all_twins, ensemble, over_twins, twin_value
+from sfm.agents.nets import MLP, Critic, ensemble, over_twins, twin_value, twins_of
 from sfm.agents.optim import Trained, adam, copy, polyak
 from sfm.agents.types import Batch, Metrics, Spec, Weigh
 from sfm.config import TD3Config
@@ -54,7 +53,7 @@ class TD3:
         self, s: TD3State, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
     ) -> tuple[TD3State, Metrics]:
         c = self.config
-        target = functools.partial(all_twins, s.target_critic)
+        target = twins_of(s.target_critic)
 
         def bootstrap(twins: str) -> Array:
             action = jnp.tanh((s.actor.net if s.target_actor is None else s.target_actor)(batch.next_obs))
@@ -65,12 +64,9 @@ class TD3:
         def pi(obs: Array) -> tuple[Array, Array]:
             return jnp.tanh(s.actor.net(obs)), jnp.zeros(obs.shape[0])
 
-        def objective(net: Critic):
-            psi = functools.partial(all_twins, net)
-            return loss(Critics(psi, target, pi, bootstrap), batch, cumulant)
-
-        critic, value, y = s.critic.step(objective)
-        return s._replace(critic=critic), {"critic_loss": value, "target_abs": jnp.abs(y).mean()}
+        others = {"target": target, "bootstrap": bootstrap, "pi": pi}
+        critic, _, metrics = fit_critics(s.critic, twins_of, loss, batch, cumulant, **others)
+        return s._replace(critic=critic), metrics
 
     def actor_step(
         self, s: TD3State, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array

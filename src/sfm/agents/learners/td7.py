@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from sfm.agents.learners.base import CriticLoss, Critics, Penalty, actor_loss, smoothing_noise
+from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics, smoothing_noise
 from sfm.agents.learners.policies import EmbeddedActor, EmbeddedPolicy, StateEncoder
 from sfm.agents.nets import MLP, Linear, all_twins, avg_l1_norm, ensemble, joined, over_twins, twin_value
 from sfm.agents.optim import Trained, adam, copy
@@ -68,7 +68,7 @@ class TD7:
 
     def init(self, key: Array, dim: int) -> TD7State:
         c, (o, a, _) = self.config, self.spec
-        ks = jax.random.split(key, 6)
+        ks = jax.random.split(key, 5)
         w, z = c.width, c.embedding
 
         def net(sizes: tuple[int, ...], k: Array, activation: str = "elu", normed: bool = False) -> MLP:
@@ -127,14 +127,11 @@ class TD7:
         def pi(obs: Array) -> tuple[Array, Array]:
             return s.actor.net(obs, s.fixed.state(obs)), jnp.zeros(obs.shape[0])
 
-        def objective(net: EmbeddedCritic):
-            psi = functools.partial(_psi, net, s.fixed)
-            return loss(Critics(psi, target, pi, bootstrap), batch, cumulant)
-
-        critic, value, y = s.critic.step(objective)
+        psi = lambda net: functools.partial(_psi, net, s.fixed)  # noqa: E731
+        rest = {"target": target, "pi": pi, "bootstrap": bootstrap}
+        critic, y, metrics = fit_critics(s.critic, psi, loss, batch, cumulant, **rest)
         seen = Bounds(jnp.minimum(s.seen.low, y.min()), jnp.maximum(s.seen.high, y.max()))
-        metrics = {"critic_loss": value, "encoder_loss": encoder_loss, "target_abs": jnp.abs(y).mean()}
-        return s._replace(encoder=encoder, critic=critic, seen=seen), metrics
+        return s._replace(encoder=encoder, critic=critic, seen=seen), metrics | {"encoder_loss": encoder_loss}
 
     def actor_step(
         self, s: TD7State, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array

@@ -193,6 +193,7 @@ class SFM(Objective[SFMState]):
     ) -> tuple[SFMState, Metrics]:
         assert isinstance(self.features, Adversarial)
         k_agent, k_expert, k_fit = jax.random.split(key, 3)
+        o = o._replace(moments=o.moments.begun(obs)) if o.moments else o
         n = self.config.features.refresh_batch
         agent = self._seen(o, draw_states(k_agent, obs, length, n))
         expert = self._seen(o, draw_states(k_expert, demos.obs, demos.length, n))
