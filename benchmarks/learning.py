@@ -26,6 +26,8 @@ class Options:
     tasks: list[str] = field(default_factory=lambda: ["walker_stand", "walker_walk"])
     presets: list[str] = field(default_factory=lambda: ["sfm-td3-cpu", "sfm-td7-cpu"])
     seed: int = 1
+    seeds: int = 1
+    """Seeds --seed and upwards, trained together."""
     steps: int = 100_000
     demos: Path | None = None
     runs: Path = Path("runs/learning")
@@ -33,14 +35,13 @@ class Options:
 
 
 def train(options: Options, task: str, name: str) -> Path:
-    label = f"{task}_{name}_seed{options.seed}"
+    label = f"{task}_{name}_seed{options.seed}" + (f"x{options.seeds}" if options.seeds > 1 else "")
     folder = options.runs / label
     if (folder / "config.json").exists():
         run = reopen(folder)
     else:
-        config = api.overridden(
-            make_preset(name), {"task": task, "seed": options.seed, "steps": options.steps}
-        )
+        changes = {"task": task, "seed": options.seed, "seeds": options.seeds, "steps": options.steps}
+        config = api.overridden(make_preset(name), changes)
         source = options.demos / task / "1.npz" if options.demos else None
         demos, provenance = api.find_demos(source, config)
         run = create(folder, config, demos, provenance=provenance)
@@ -56,13 +57,17 @@ def train(options: Options, task: str, name: str) -> Path:
 
 
 def table(folders: list[Path]) -> str:
-    lines = ["| run | step | updates | minutes | current | checkpoint |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| run | seed | step | updates | minutes | checkpoint | current |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for folder in folders:
         for row in read_rows(folder / "metrics.jsonl"):
             if "eval/checkpoint" in row:
-                numbers = f"{row['eval/current']:.0f} | {row['eval/checkpoint']:.0f}"
+                numbers = f"{row['eval/checkpoint']:.0f} | {row['eval/current']:.0f}"
                 updates, minutes = row.get("updates", ""), row["seconds"] / 60
-                lines.append(f"| {folder.name} | {row['step']} | {updates} | {minutes:.1f} | {numbers} |")
+                place = f"{folder.name} | {row['seed']} | {row['step']} | {updates}"
+                lines.append(f"| {place} | {minutes:.1f} | {numbers} |")
     return "\n".join(lines)
 
 
