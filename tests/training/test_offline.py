@@ -93,9 +93,9 @@ def test_a_warm_start_is_a_cloned_actor_in_an_otherwise_new_learner(kind, acted_
         errors = [np.square(t.current[i](obs) - expert).mean() for t in (cold, warm)]
         assert errors[1] < 0.1 * errors[0]
         assert warm.checkpoint[i] is warm.current[i]
-        if kind == "stochastic":  # cloning leaves the spread of actions alone
-            spreads = [t.current[i].policy.moments(obs)[1].max() for t in (cold, warm)]
-            assert spreads[1] < spreads[0] + 0.5
+        if kind == "stochastic":  # nothing drives the spread of actions to its limit of 2.5
+            spreads = [t.current[i].policy.moments(obs)[1].mean() for t in (cold, warm)]
+            assert abs(spreads[1] - spreads[0]) < 1.0
     before, after = cold.state.learner, warm.state.learner
     pairs = zip(jax.tree.leaves(before.critic), jax.tree.leaves(after.critic), strict=True)
     assert all(np.array_equal(a, b) for a, b in pairs)  # the optimizer's state, too
