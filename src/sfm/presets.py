@@ -50,6 +50,7 @@ CPU_SCHEDULE = ScheduleConfig(
     random_steps=5_000,
     batch=128,
     assess_after=20_000,
+    assess_by="mean",
     assess_rescore=True,
     eval_every=10_000,
     eval_episodes=5,
