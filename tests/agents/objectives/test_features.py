@@ -98,7 +98,7 @@ def test_the_hilbert_loss_is_the_weighted_error_of_both_twins(expectile):
     state = state._replace(target=jax.tree.map(lambda x: 1.5 * x, state.target))
     batch = random_batch()
     batch = batch._replace(goal=batch.goal.at[:8].set(batch.obs[:8]))  # eight have arrived
-    obs, _, following, _, _, goal = map(np.asarray, batch)
+    obs, following, goal = (np.asarray(x) for x in (batch.obs, batch.next_obs, batch.goal))
 
     def distance(nets, s):
         return np.array([-np.sqrt(np.maximum(((n(s) - n(goal)) ** 2).sum(-1), 1e-6)) for n in nets])
