@@ -176,14 +176,6 @@ def expert_return(folder: Path) -> float | None:
     return float(np.mean(returns)) if returns else None
 
 
-def score(folder: Path, returns: np.ndarray) -> float | None:
-    """The mean of a run's returns where 0 is a random policy and 1 our expert; None for tasks of others."""
-    from sfm.evaluation.scores import normalised
-
-    scores = normalised(reopen(folder).config.task, returns)
-    return None if scores is None else float(scores.mean())
-
-
 def random_returns(task: str, episodes: int = 10, seed: int = 0) -> np.ndarray:
     """Returns [episodes] of uniform random actions on a task, from the starts that `evaluate` uses."""
     from sfm.evaluation.evaluate import evaluate, random_policy

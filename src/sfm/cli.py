@@ -202,13 +202,15 @@ def _eval(args: Sequence[str]) -> int:
 
 def _report(folder: Path, episodes: int, video: bool, seed: int | None) -> int:
     from sfm import api
+    from sfm.evaluation.scores import normalised
+    from sfm.run import reopen
 
     returns = api.finish(folder, episodes=episodes, video=video, seed=seed, note=print)
-    expert = api.expert_return(folder)
+    expert, task = api.expert_return(folder), reopen(folder).config.task
     for number, mine in returns.items():
         close = f", {mine.mean() / expert:.0%} of the expert's {expert:.1f}" if expert else ""
-        score = api.score(folder, mine)
-        close += f", score {score:.2f} (0: random, 1: our expert)" if score is not None else ""
+        scores = normalised(task, mine)
+        close += "" if scores is None else f", score {scores.mean():.2f} (0: random, 1: our expert)"
         print(f"seed {number}: return {_summary(mine)}{close}")
     return 0
 

@@ -1,5 +1,6 @@
 """An agent is a learner and an objective. This file holds the one order of an update."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -68,11 +69,8 @@ class Agent(NamedTuple):
         k_objective, k_critic, k_weight, k_actor, k_blend, k_penalty = jax.random.split(key, 6)
         batch = self.objective.blend(batch, demos, k_blend)
         moments = state.moments.add(batch.obs) if state.moments else None
-        batch, other, demos = (
-            _batch_seen(moments, batch),
-            _batch_seen(moments, other),
-            _expert_seen(moments, demos),
-        )
+        see = functools.partial(_seen, moments)
+        batch, other, demos = batch.seen(see), other.seen(see), _expert_seen(moments, demos)
         objective, cumulant, metrics = self.objective.update(state.objective, batch, demos, step, k_objective)
         learner, critic_metrics = self.learner.critic_step(
             state.learner, batch, cumulant, self.objective.critic_loss, k_critic
@@ -112,11 +110,6 @@ class Agent(NamedTuple):
 def _seen(moments: Moments | None, obs: Array) -> Array:
     """States as the networks see them."""
     return moments.standardise(obs) if moments else obs
-
-
-def _batch_seen(moments: Moments | None, batch: Batch) -> Batch:
-    states = {name: _seen(moments, getattr(batch, name)) for name in ("obs", "next_obs", "goal")}
-    return batch._replace(**states)
 
 
 def _expert_seen(moments: Moments | None, demos: ExpertStates | None) -> Any:

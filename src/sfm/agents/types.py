@@ -29,6 +29,10 @@ class Batch(NamedTuple):
     goal: Array  # [B, o], a future state of the same episode (next_obs where goals are not sampled)
     expert: Array | None = None  # [B], 1 where the transition is the expert's; None: nowhere
 
+    def seen(self, see: Callable[[Array], Array]) -> "Batch":
+        """With its states as `see` shows them."""
+        return self._replace(obs=see(self.obs), next_obs=see(self.next_obs), goal=see(self.goal))
+
 
 class ExpertStates(NamedTuple):
     """Demonstrations on the device; rows are padded to the longest."""

@@ -190,11 +190,12 @@ class Training:
         acted = {i: e for i, e in episodes.items() if self.progress[i].collected > random}
         for i, e in acted.items():
             self.judged[i] = self.judged[i].with_(e)
-        judged, kept = self._scores(self.judged), self._scores(self.kept)
+        judged = self._scores(self.judged)
+        kept = self._scores(self.kept) if self.schedule.assess_rescore else [[]] * len(self.seeds)
         for i, e in acted.items():
             p, steps = self.progress[i], int(e.length.sum())
             earlier, new = judged[i][: -len(self.envs)], judged[i][-len(self.envs) :]
-            if self.schedule.assess_rescore and kept[i]:
+            if kept[i]:
                 best = summary(kept[i], self.schedule)
                 p.assessment = p.assessment._replace(best=best, scores=tuple(earlier))
             p.assessment, verdict = assess(p.assessment, new, steps, p.steps, self.schedule)

@@ -15,7 +15,7 @@ from sfm.agents.objectives.contrast import draw_pairs, draw_times
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, Weigh
 from sfm.config import BCConfig, BCOConfig
 
-__all__ = ["BC", "BCO", "draw_transitions"]
+__all__ = ["BC", "BCO", "cloning", "draw_transitions"]
 
 
 def draw_transitions(key: Array, demos: ExpertStates, count: int) -> Batch:

@@ -17,6 +17,7 @@ from sfm.agents.inverse import InverseModel, standardised_pair
 from sfm.agents.learners.base import Critics, Penalty, td_loss
 from sfm.agents.nets import MLP
 from sfm.agents.objectives.base import Objective, weigh_scalar
+from sfm.agents.objectives.cloning import cloning
 from sfm.agents.objectives.contrast import draw_pairs, episode_mean, fit_cost, make_cost
 from sfm.agents.optim import Moments, Trained
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, Weigh
@@ -89,8 +90,8 @@ class OPOLO(Objective[OPOLOState]):
     def penalty(self, o: OPOLOState, batch: Batch, demos: ExpertStates, key: Array) -> Penalty:
         """Clone the inferred actions on the expert's states."""
         obs, next_obs = draw_pairs(key, demos.obs, demos.length, batch.obs.shape[0])
-        action = o.inverse(obs, next_obs)
-        return lambda pi: self.config.clone * jnp.square(pi(obs) - action).mean()
+        error = cloning(obs, o.inverse(obs, next_obs))
+        return lambda pi: self.config.clone * error(pi)
 
     def score(self, o: OPOLOState, obs: Array, length: Array, terminated: Array, returns: Array) -> Array:
         """The mean reward of each episode."""

@@ -7,6 +7,7 @@ telescoping identity (prop. 1). Both are averaged over updates. Or both start fr
 `SFMConfig.match_from`.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -67,6 +68,7 @@ class SFM(Objective[SFMState]):
         self.uses_other = config.witness_batch == "independent"
         self.centred = config.features.centre or config.features.method == "hr"
         self.scale = 1 - spec.gamma if config.scale_psi else 1.0
+        self.size = (1 - spec.gamma) / self.scale  # psi times this has the scale of phi
         adversarial = config.features.method == "adversarial"
         plan = Refresh(config.refresh_every, config.refresh_episodes, config.refresh_counted)
         self.fresh = plan if adversarial else None
@@ -93,8 +95,7 @@ class SFM(Objective[SFMState]):
     ) -> tuple[SFMState, Array, Metrics]:
         if o.moments:
             o = o._replace(moments=o.moments.add(batch.obs))
-            states = {name: self._seen(o, getattr(batch, name)) for name in ("obs", "next_obs", "goal")}
-            batch = batch._replace(**states)
+            batch = batch.seen(functools.partial(self._seen, o))
 
         def learn(f):
             return self.features.learn(f, batch)
@@ -125,7 +126,6 @@ class SFM(Objective[SFMState]):
         key: Array,
     ) -> Weigh:
         c, gamma = self.config, self.spec.gamma
-        size = (1 - gamma) / self.scale  # psi times this has the scale of phi
         k_now, k_next, k_tail = jax.random.split(key, 3)
 
         def apply(psi: Array) -> tuple[Array, tuple[SFMState, Metrics]]:
@@ -148,12 +148,12 @@ class SFM(Objective[SFMState]):
             if c.unit_witness:
                 weight = direction / (jnp.linalg.norm(direction) + 1e-8)
             else:  # of the gap on the scale of phi; telescoping makes d policy_now / d psi = 1 / (1 - gamma)
-                weight = direction * size**2 / (1 - gamma if c.match_from == "start" else 1)
-            gap = jnp.square(size * witness).mean()
+                weight = direction * self.size**2 / (1 - gamma if c.match_from == "start" else 1)
+            gap = jnp.square(self.size * witness).mean()
             metrics = {
                 "gap": gap,
-                "expert_norm": size * jnp.linalg.norm(expert.mean),
-                "policy_norm": size * jnp.linalg.norm(policy.mean),
+                "expert_norm": self.size * jnp.linalg.norm(expert.mean),
+                "policy_norm": self.size * jnp.linalg.norm(policy.mean),
             }
             return weight, (o._replace(expert=expert, policy=policy, expert_now=expert_now), metrics)
 
@@ -205,7 +205,6 @@ class SFM(Objective[SFMState]):
 
         What would follow an episode that was cut off is taken to be like the episode.
         """
-        size = (1 - self.spec.gamma) / self.scale
         summed, beyond = self.discounted(o, obs, length)
         whole = summed / jnp.where(terminated[:, None], 1.0, 1 - beyond)
-        return -jnp.square(size * (o.expert.mean - whole)).mean(-1)
+        return -jnp.square(self.size * (o.expert.mean - whole)).mean(-1)
