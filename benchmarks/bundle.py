@@ -24,12 +24,13 @@ RESULTS = Path(__file__).parent.parent / "results" / "experts"
 
 
 def bundle(run: Path) -> str:
-    policy = load_policy(run)
-    task, seed = policy.meta["task"], policy.meta["seed"]
-    env = make(task)
-    demos, made = collect(env, policy, 5, EPISODES)
+    meta = load_policy(run).meta
+    task, seed = meta["task"], meta["seed"]
+    kept_policy = DATA / f"{task}.safetensors"
+    shutil.copy(policy_path(run, "checkpoint", seed), kept_policy)
+    policy = load_policy(kept_policy)  # a run that goes on may have saved another one meanwhile
+    demos, made = collect(make(task), policy, 5, EPISODES)
     npz.save(DATA / f"{task}.npz", demos, provenance=storage.to_json(made))
-    shutil.copy(policy_path(run, "checkpoint", seed), DATA / f"{task}.safetensors")
     table = DATA / "returns.json"
     returns = storage.read_json(table) if table.exists() else {}
     random = round(float(api.random_returns(task, EPISODES).mean()), 3)

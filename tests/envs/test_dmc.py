@@ -1,5 +1,8 @@
 """The ten tasks: shapes, ends, starts that a seed alone decides, and the order of observations."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -137,3 +140,12 @@ def test_other_tasks_of_the_suite_work_by_name(name, obs_dim):
 def test_a_task_without_a_time_limit_is_refused():
     with pytest.raises(SfmError, match="no time limit"):
         make("lqr_lqr_2_1")
+
+
+def test_what_only_terrains_need_is_imported_when_one_is_made():
+    """scipy.ndimage takes half a second; dm_control's quadruped still finds it."""
+    code = (
+        "import sys, sfm; sfm.make_env('walker_walk').reset(0); assert 'scipy.ndimage' not in sys.modules;"
+        "from dm_control.suite import quadruped; assert quadruped.ndimage.zoom is sys.modules['scipy.ndimage'].zoom"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

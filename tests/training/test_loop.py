@@ -9,7 +9,11 @@ import pytest
 
 from sfm.config import (
     Config,
+    CostConfig,
+    DiscriminatorConfig,
     FeatureConfig,
+    InverseConfig,
+    OPOLOConfig,
     RewardConfig,
     ScheduleConfig,
     SFMConfig,
@@ -21,7 +25,7 @@ from sfm.demos import Demos
 from sfm.envs import make
 from sfm.errors import SfmError
 from sfm.training.loop import ACT, FIT, FRESH, INIT, UPDATE, WARM, Diverged, Training
-from tests.conftest import tiny, walk_to_half
+from tests.conftest import TINY, tiny, walk_to_half
 
 GAMMA = 0.9
 RATES = {"lr_actor": 1e-3, "lr_critic": 3e-3}
@@ -166,17 +170,35 @@ def timeless(data):
     return json.dumps([{k: v for k, v in part.items() if "seconds" not in k} for part in data])
 
 
+OBJECTIVES = {
+    "sfm": TINY.objective,
+    "mm": DiscriminatorConfig(cost=CostConfig(width=16), refresh_every=60, refresh_episodes=1),
+    "opolo": OPOLOConfig(
+        cost=CostConfig(width=16, loss="js"),
+        inverse=InverseConfig(width=16),
+        cost_interval=5,
+        inverse_interval=2,
+        inverse_first=30,
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=OBJECTIVES)
+def objective(request):
+    return OBJECTIVES[request.param]
+
+
 @pytest.fixture(scope="module")
-def whole():
+def whole(objective):
     """An uninterrupted run of seeds 0 and 1, and its rows."""
-    training = point(steps=240, seeds=2)
+    training = point(steps=240, seeds=2, objective=objective)
     return training, [row for rows in training.rounds() for row in rows]
 
 
 @pytest.fixture(scope="module")
-def alone():
+def alone(objective):
     """Seed 1 by itself."""
-    training = point(steps=240, seed=1)
+    training = point(steps=240, seed=1, objective=objective)
     return training, [row for rows in training.rounds() for row in rows]
 
 
@@ -192,12 +214,12 @@ def test_a_seed_among_others_trains_as_it_would_alone(whole, alone):
         assert a[0].ndim == 0 or not a[0].any() or not np.array_equal(a[0], a[1])  # seeds differ
 
 
-def test_a_restored_run_goes_on_bit_for_bit(whole):
-    first = point(steps=240, seeds=2)
+def test_a_restored_run_goes_on_bit_for_bit(whole, objective):
+    first = point(steps=240, seeds=2, objective=objective)
     going = first.rounds()
     rows = [row for _ in range(3) for row in next(going)]
     arrays, meta = first.arrays(), json.loads(json.dumps(first.meta()))
-    second = point(steps=240, seeds=2)
+    second = point(steps=240, seeds=2, objective=objective)
     second.restore(arrays, meta)
     rows += [row for rows in second.rounds() for row in rows]
     assert timeless(rows) == timeless(whole[1])
@@ -208,6 +230,7 @@ def test_a_restored_run_goes_on_bit_for_bit(whole):
         np.testing.assert_array_equal(got[name], want[name], err_msg=name, strict=True)
 
 
+@pytest.mark.parametrize("objective", ["sfm"], indirect=True)
 def test_no_two_streams_share_a_key(alone):
     """Splitting a key and folding a number into it give equal keys, so what is split has its own stream."""
     training, _ = alone
@@ -224,6 +247,7 @@ def test_divergence_is_named():
         list(point(learner=TD3Config(width=16, lr_critic=1e30), seed=7).rounds())
 
 
+@pytest.mark.parametrize("objective", ["sfm"], indirect=True)
 def test_the_schedule_of_a_run(alone):
     """40 steps a round; random until 40, every policy kept until 80, evaluated every 80, budget 240."""
     _, rows = alone

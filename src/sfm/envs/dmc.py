@@ -2,9 +2,12 @@
 
 import contextlib
 import functools
+import importlib
 import logging
 import math
+import sys
 from collections.abc import Callable, Iterator
+from types import ModuleType
 
 import numpy as np
 
@@ -20,11 +23,26 @@ CAMERAS = {"quadruped": "y"}
 @functools.cache
 def _suite():
     """dm_control.suite with our tasks registered in it."""
-    with rendering.gl_disabled():
+    # only terrains need scipy.ndimage, which takes half a second to import
+    with rendering.gl_disabled(), _put_off("scipy.ndimage"):
         from dm_control import suite
     import sfm.envs.tasks  # noqa: F401  registers on import
 
     return suite
+
+
+@contextlib.contextmanager
+def _put_off(name: str) -> Iterator[None]:
+    """In here an import of module `name` gives a stand-in, which imports the real one when it is used."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = stand_in = ModuleType(name)
+    stand_in.__getattr__ = lambda attribute: getattr(importlib.import_module(name), attribute)
+    try:
+        yield
+    finally:
+        del sys.modules[name]
 
 
 @functools.cache

@@ -8,7 +8,6 @@ rho is the reward that Q implies, and the middle term what the policy gets of it
 every minibatch is the expert's.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -46,12 +45,12 @@ class IQ(Objective[tuple[()]]):
         assert batch.expert is not None
         c = self.config
 
-        def value(psi: Callable[[Array, Array], Array], obs: Array) -> Array:
-            action, bonus = critics.pi(obs)
-            return over_twins(psi(obs, action), c.twins)[:, 0] + bonus  # [B]
-
-        v = value(critics.psi, batch.obs)
-        following = value(critics.psi if c.bootstrap == "online" else critics.target, batch.next_obs)
+        # one call for both, so that the actions at s and s' are independent draws
+        acted = critics.pi(jnp.concatenate([batch.obs, batch.next_obs]))
+        (action, next_action), (bonus, next_bonus) = (jnp.split(x, 2) for x in acted)
+        v = over_twins(critics.psi(batch.obs, action), c.twins)[:, 0] + bonus  # [B]
+        following_psi = critics.psi if c.bootstrap == "online" else critics.target
+        following = over_twins(following_psi(batch.next_obs, next_action), c.twins)[:, 0] + next_bonus
         y = self.gamma * batch.mask * following
         q = critics.psi(batch.obs, batch.action)[..., 0]  # [E, B]
         rho = (q[:1] if c.twins == "first" else q) - y
