@@ -146,6 +146,7 @@ def test_what_only_terrains_need_is_imported_when_one_is_made():
     """scipy.ndimage takes half a second; dm_control's quadruped still finds it."""
     code = (
         "import sys, sfm; sfm.make_env('walker_walk').reset(0); assert 'scipy.ndimage' not in sys.modules;"
-        "from dm_control.suite import quadruped; assert quadruped.ndimage.zoom is sys.modules['scipy.ndimage'].zoom"
+        "from dm_control.suite import quadruped;"
+        "assert quadruped.ndimage.zoom is sys.modules['scipy.ndimage'].zoom"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
