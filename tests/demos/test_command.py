@@ -36,7 +36,10 @@ def test_convert(tmp_path, capsys):
     assert command.main(["convert", str(tmp_path / "x.npz"), str(tmp_path / "y.csv")]) == 0
     assert "3 demonstrations" in capsys.readouterr().out
     assert_equal(load(tmp_path / "y.csv"), demos())
-    with pytest.raises(SfmError, match="which format"):
+    pytest.importorskip("pyarrow")
+    command.main(["convert", str(tmp_path / "y.csv"), str(tmp_path / "z"), "--format", "lerobot"])
+    assert_equal(load(tmp_path / "z"), demos())
+    with pytest.raises(SfmError, match=r"which format\? Name one of npz, csv, minari, .*, lerobot-v2\.1"):
         command.main(["convert", str(tmp_path / "x.npz"), str(tmp_path / "y.xyz")])
 
 

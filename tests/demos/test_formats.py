@@ -11,22 +11,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfm.demos import Demos, extras, load, save
+from sfm.demos import Demos, extras, lerobot, load, save
 from sfm.demos.record import Record
 from sfm.errors import SfmError
 
-from .samples import assert_equal, demos, write_lerobot, write_pickles
+from .samples import PYTHON_2, assert_equal, demos, write_lerobot, write_pickles
 
 WRITERS = {
     "npz": lambda path, d: save(path / "x.npz", d) or path / "x.npz",
     "csv": lambda path, d: save(path / "x.csv", d) or path / "x.csv",
     "minari": lambda path, d: save(path / "x-v0", d, "minari") or path / "x-v0",
     "imitation": lambda path, d: save(path / "x", d, "imitation") or path / "x",
+    "lerobot": lambda path, d: save(path / "l3", d, "lerobot") or path / "l3",
+    "lerobot-v2.1": lambda path, d: save(path / "l2", d, "lerobot-v2.1") or path / "l2",
     "lerobot2": lambda path, d: write_lerobot(path / "x2", d, "v2.1"),
     "lerobot3": lambda path, d: write_lerobot(path / "x3", d, "v3.0"),
     "pickle": lambda path, d: write_pickles(path / "xp", d),
 }
-NEEDS = {"minari": "minari", "imitation": "datasets", "lerobot2": "pyarrow", "lerobot3": "pyarrow"}
+NEEDS = {"minari": "minari", "imitation": "datasets"}
+NEEDS |= {name: "pyarrow" for name in WRITERS if name.startswith("lerobot")}
 NUMBERS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
@@ -43,14 +46,17 @@ def any_demos(draw) -> Demos:
     )
 
 
-@pytest.mark.parametrize(("first", "second"), list(itertools.permutations(WRITERS, 2)))
-@given(original=any_demos())
-@settings(
+few = settings(
     deadline=None,
     derandomize=True,
-    max_examples=6,
+    max_examples=4,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.permutations(WRITERS, 2)))
+@given(original=any_demos())
+@few
 def test_from_each_format_to_each_other(tmp_path_factory, first, second, original):
     for name in (first, second):
         pytest.importorskip(NEEDS.get(name, "numpy"))
@@ -120,7 +126,26 @@ def test_bad_csv(tmp_path, text, message):
     assert str(tmp_path / "x.csv") in str(info.value)
 
 
-@pytest.mark.parametrize("protocol", [3, 4, 5])
+@pytest.mark.parametrize("protocol", range(6))
+@given(original=any_demos())
+@few
+def test_pickles_of_any_protocol(tmp_path_factory, protocol, original):
+    path = write_pickles(tmp_path_factory.mktemp("pickles") / "x", original, protocol)
+    assert_equal(load(path), original)
+
+
+@pytest.mark.parametrize("protocol", range(3))
+@pytest.mark.parametrize(
+    ("mark", "other"),
+    [(b"", b""), (b"U\x18", b"T\x18\0\0\0"), (b"I2\nI3\n", b"L2L\nL3L\n")],  # long strings, long numbers
+)
+def test_pickles_of_python_2(tmp_path, protocol, mark, other):
+    (tmp_path / "x.pkl").write_bytes(PYTHON_2[protocol].replace(mark, other) if mark else PYTHON_2[protocol])
+    states = np.array([[0, -1.5, 3e5], [1e-9, 7, 128.25]], np.float32)
+    assert_equal(load(tmp_path / "x.pkl"), Demos.from_list([states], [[[0.5]]]))
+
+
+@pytest.mark.parametrize("protocol", range(6))
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, ">f4", np.int16])
 def test_pickles_of_any_number_type(tmp_path, protocol, dtype):
     obs = np.arange(12).reshape(4, 3).astype(dtype)
@@ -164,13 +189,19 @@ def test_minari_says_that_actions_are_missing(tmp_path):
     assert "Actions are missing" in dataset.storage.metadata["description"]
 
 
-@pytest.mark.parametrize("format", ["minari", "imitation"])
+# The formats that are folders, and a function of the library that each needs
+FOLDERS = {
+    "minari": "minari.dataset._storages.hdf5_storage.HDF5Storage.update_episodes",
+    "imitation": "datasets.Dataset.save_to_disk",
+    "lerobot": "pyarrow.parquet.write_table",
+    "lerobot-v2.1": "pyarrow.parquet.ParquetWriter.write_table",
+}
+
+
+@pytest.mark.parametrize("format", FOLDERS)
 def test_nothing_is_left_behind_when_a_library_fails(tmp_path, monkeypatch, format):
-    if format == "minari":
-        storage = pytest.importorskip("minari.dataset._storages.hdf5_storage").HDF5Storage
-        monkeypatch.setattr(storage, "update_episodes", _fail)
-    else:
-        monkeypatch.setattr(pytest.importorskip("datasets").Dataset, "save_to_disk", _fail)
+    pytest.importorskip(NEEDS[format])
+    monkeypatch.setattr(FOLDERS[format], _fail)
     with pytest.raises(SfmError, match="could not write"):
         save(tmp_path / "x", demos(), format)
     assert list(tmp_path.iterdir()) == []
@@ -178,6 +209,61 @@ def test_nothing_is_left_behind_when_a_library_fails(tmp_path, monkeypatch, form
 
 def _fail(*args, **kwargs):
     raise OSError("the disk is gone")
+
+
+@pytest.mark.parametrize("format", FOLDERS)
+def test_what_exists_is_not_written_over(tmp_path, format):
+    pytest.importorskip(NEEDS[format])
+    (tmp_path / "x").mkdir()
+    with pytest.raises(SfmError, match="it exists"):
+        save(tmp_path / "x", demos(), format)
+    assert list(tmp_path.iterdir()) == [tmp_path / "x"]
+    assert list((tmp_path / "x").iterdir()) == []
+
+
+@pytest.mark.parametrize("action_dim", [None, 1, 2])
+def test_lerobot_as_its_library_reads_it(tmp_path, action_dim, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setattr(lerobot, "_FILE_MB", 0.0005)
+    original = demos(action_dim=action_dim)
+    save(tmp_path / "x", original, "lerobot")
+    assert_equal(load(tmp_path / "x"), original)
+    info = json.loads((tmp_path / "x" / "meta" / "info.json").read_text())
+    assert ("action" in info["features"]) == (action_dim is not None)
+    tasks = pandas.read_parquet(tmp_path / "x" / "meta" / "tasks.parquet")
+    assert tasks.loc["follow the demonstrations"].task_index == 0
+    episodes = pandas.read_parquet(tmp_path / "x" / "meta" / "episodes" / "chunk-000" / "file-000.parquet")
+    assert episodes["length"].tolist() == [5, 3, 8]
+    stats = json.loads((tmp_path / "x" / "meta" / "stats.json").read_text())
+    types = {
+        name: datasets.Value(of["dtype"])
+        if of["shape"] == [1]
+        else datasets.Sequence(datasets.Value(of["dtype"]), of["shape"][0])
+        for name, of in info["features"].items()
+    }
+    files = [
+        info["data_path"].format(chunk_index=row["data/chunk_index"], file_index=row["data/file_index"])
+        for _, row in episodes.iterrows()
+    ]
+    assert len(set(files)) == 2
+    for i, (obs, action) in enumerate(original.episodes()):
+        table = datasets.Dataset.from_parquet(
+            str(tmp_path / "x" / files[i]),
+            features=datasets.Features(types),
+            cache_dir=str(tmp_path / "cache"),
+        )
+        rows = table.with_format("numpy")[:]
+        mine = rows["episode_index"] == i
+        first, last = episodes["dataset_from_index"][i], episodes["dataset_to_index"][i]
+        np.testing.assert_array_equal(rows["index"][mine], np.arange(first, last))
+        np.testing.assert_array_equal(rows["observation.state"][mine], obs)
+        if action is not None:
+            np.testing.assert_array_equal(rows["action"][mine][:-1].reshape(action.shape), action)
+    states = np.concatenate([obs for obs, _ in original.episodes()]).astype(np.float64)
+    for name in ("min", "max", "mean", "std"):
+        np.testing.assert_allclose(stats["observation.state"][name], getattr(states, name)(0), rtol=1e-9)
+    assert stats["observation.state"]["count"] == [len(states)] == [info["total_frames"]]
 
 
 def test_lerobot_refuses_what_is_incomplete(tmp_path):

@@ -64,6 +64,7 @@ def good(tmp_path_factory) -> dict[str, bytes]:
         "npy": npy(obs),
         "csv": (path / "x.csv").read_bytes(),
         "pkl": pickle.dumps((obs, action), 4),
+        "pickle": pickle.dumps((obs, action), 0),
     }
     for module, write, file in (
         ("minari", lambda: save(path / "m", GIVEN, "minari"), path / "m" / "data" / "main_data.hdf5"),
@@ -192,13 +193,30 @@ def test_pickles_never_run_code(tmp_path):
         np.ma.array(obs),
     ]
     for i, value in enumerate(values):
-        for protocol in range(2, 6):
+        for protocol in range(6):
             refused(tmp_path / f"{i}.pkl", pickle.dumps(value, protocol))
     name = b"cnumpy\nndarray\n"
     programs = [
         b"cos\nsystem\n(S'" + touch.encode() + b"'\ntR.",
         b"(S'" + touch.encode() + b"'\nios\nsystem\n.",
         b"(cos\nsystem\nS'" + touch.encode() + b"'\no.",
+        b"cposix\nsystem\n(V" + touch.encode() + b"\ntR.",
+        b"c__builtin__\neval\n(V" + code.encode() + b"\ntR.",
+        b"c__builtin__\ngetattr\n(cnumpy\nndarray\nS'tofile'\ntR.",
+        b"cbuiltins\ngetattr\n(c_codecs\nencode\nVx\ntR.",
+        b"c_codecs\nencode\n.",
+        b"c_codecs\nencode\n(Vabc\nVlatin1\ntR.",  # text is no array
+        b"c_codecs\nencode\n(Vabc\nVrot13\ntR.",
+        b"c_codecs\nencode\n(Vabc\nVlatin1\nVignore\ntR.",
+        b"c_codecs\nencode\n(cnumpy\nndarray\nVlatin1\ntR.",
+        b"c_codecs\nencode\n(Vabc\ntR.",
+        b"c_codecs\nencode\nN}b.",
+        b"c_codecs\nregister\n(cnumpy\nndarray\ntR.",
+        b"ccodecs\nencode\n(Vabc\nVlatin1\ntR.",
+        b"(dVa\nI1\ns.",
+        b"I" + b"9" * 100_000 + b"\n.",
+        b"N" + b"p99999999999999\n" + b".",
+        b"Ppersistent\n.",
         b"\x80\x02" + name + b"}(X\x01\x00\x00\x00aK\x01ub.",
         b"\x80\x02" + name + b")\x81.",
         b"\x80\x02" + name + b"b.",
@@ -247,6 +265,23 @@ def test_a_pickled_array_with_a_forged_shape_or_type(tmp_path):
         b"K\x04",
     ):
         refused(tmp_path / "x.pkl", _unframed(good).replace(code, forged))
+
+
+def test_a_pickle_makes_no_more_arrays_than_it_returns(tmp_path):
+    size = 1 << 20
+    text = b"\x80\x02X" + struct.pack("<I", size) + bytes(size) + b"q\0"
+    array = (
+        b"cnumpy.core.multiarray\n_reconstruct\n)R(K\x01J" + struct.pack("<i", size) + b"\x85cnumpy\ndtype\n"
+    )
+    array += b"U\x02u1\x85R\x89c_codecs\nencode\nh\0X\x06\0\0\0latin1\x86Rtb"
+    assert f"shape [{size}]" in refused(tmp_path / "x.pkl", text + array + b".")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert "found 4000 objects" in refused(tmp_path / "x.pkl", text + b"(" + array * 4000 + b"t.")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10
+    # Numbers too large to multiply, and too many of them
+    for shape in (b"(I0x" + b"f" * 10**6 + b"\nt", b"(" + b"J\xff\xff\xff\x7f" * 10**5 + b"t"):
+        forged = array.replace(b"J" + struct.pack("<i", size) + b"\x85", shape)
+        assert "no proper shape" in refused(tmp_path / "x.pkl", text + forged + b".")
 
 
 def _unframed(data: bytes) -> bytes:

@@ -78,7 +78,7 @@ def convert(
     Args:
         source: A file, a folder, a Minari id or a bundled task.
         target: A file or a new folder; minari:ID writes among this machine's Minari datasets.
-        format: npz, csv, minari or imitation; default: what the suffix of the target says.
+        format: npz, csv, minari, imitation, lerobot (v3.0) or lerobot-v2.1; default: by the target's suffix.
     """
     from sfm.demos import inspect as look
     from sfm.demos.convert import save

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sfm.demos import csv, imitation, minari, npz
+from sfm.demos import csv, imitation, lerobot, minari, npz
 from sfm.demos.types import Demos, check
 from sfm.errors import SfmError, unknown
 
@@ -15,11 +15,13 @@ FORMATS: dict[str, Callable[[Any, Demos], None]] = {
     "csv": csv.save,
     "minari": minari.save,
     "imitation": imitation.save,
+    "lerobot": lerobot.save,
+    "lerobot-v2.1": lerobot.save_v2,
 }
 
 
 def save(path: str | Path, demos: Demos, format: str | None = None) -> None:
-    """Writes demonstrations: one .npz or .csv file, or a new Minari or `imitation` folder.
+    """Writes demonstrations: one .npz or .csv file, or a new Minari, `imitation` or LeRobot folder.
 
     Without a format, the suffix decides; `minari:ID` writes among the Minari datasets of this machine.
     """

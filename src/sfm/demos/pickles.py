@@ -1,7 +1,8 @@
 """Pickles of NumPy arrays, as the paper's authors publish them, read without running what they say.
 
 A pickle is a program. This reader knows the few instructions that arrays are made of and refuses all others;
-where the program names NumPy's functions it gets the stand-ins below, and nothing else has a name.
+where the program names NumPy's functions it gets the stand-ins below, and nothing else has a name. Arrays are
+made after its end, of what it returns alone, so that a short program cannot make many.
 """
 
 import io
@@ -22,13 +23,13 @@ __all__ = ["read"]
 
 def read(path: Path, stack: Stack) -> None:
     """Adds a demonstration: a pair (states [T+1,o], actions [T+1,a] or [T,a]) or states alone."""
-    check_memory(str(path), 2 * path.stat().st_size)
-    found = _Reader(io.BytesIO(path.read_bytes())).load()
+    # Beside the file there may be a copy of a part of it, and that part as text of four bytes a letter.
+    check_memory(str(path), 6 * path.stat().st_size)
+    found = _Reader(io.BytesIO(path.read_bytes()), encoding="latin1").load()
     pair = found if isinstance(found, tuple | list) else (found,)
-    arrays = [part.value for part in pair if isinstance(part, _Array) and part.value is not None]
-    if len(arrays) != len(pair) or len(pair) not in (1, 2):
+    if len(pair) not in (1, 2) or not all(isinstance(part, _Array) and part.made_of for part in pair):
         raise SfmError(f"{path}: expected a pair of NumPy arrays (states, actions), found {_describe(found)}")
-    stack.add(*arrays)
+    stack.add(*(_array(*part.made_of) for part in pair))
 
 
 def _describe(found: Any) -> str:
@@ -38,13 +39,14 @@ def _describe(found: Any) -> str:
 
 
 class _Array:
-    """Stands in for an array: empty until its state arrives."""
+    """Stands in for an array: `made_of` are the arguments of `_array`, none until its state arrives."""
 
-    value: np.ndarray | None = None
+    def __init__(self, *made_of: Any):
+        self.made_of = made_of
 
     def set_state(self, state: Any) -> None:
         _version, shape, dtype, fortran, data = state
-        self.value = _array(data, dtype, shape, "F" if fortran else "C")
+        self.made_of = data, dtype, shape, "F" if fortran else "C"
 
 
 class _Dtype:
@@ -62,9 +64,12 @@ class _Dtype:
 
 
 def _array(data: Any, dtype: Any, shape: Any, order: Any) -> np.ndarray:
+    if isinstance(data, str):  # protocols 0 to 2 have no bytes, only text with a letter for each
+        data = data.encode("latin1")
     if not (isinstance(data, bytes | bytearray) and isinstance(dtype, _Dtype) and isinstance(shape, tuple)):
         raise SfmError("an array is not made of bytes, a type and a shape")
-    if not all(type(size) is int and size >= 0 for size in shape) or order not in ("C", "F"):
+    proper = len(shape) <= 32 and all(type(size) is int and 0 <= size < 1 << 48 for size in shape)
+    if not proper or order not in ("C", "F"):
         raise SfmError("an array has no proper shape")
     if math.prod(shape) * dtype.value.itemsize != len(data):
         raise SfmError(f"an array of shape {list(shape)} comes with {len(data):,} bytes")
@@ -80,10 +85,12 @@ class _Name:
         self.kind = kind
 
 
-# NumPy 2 renamed `core` to `_core`. Protocol 5 makes arrays by `_frombuffer`, older ones by `_reconstruct`.
+# NumPy 2 renamed `core` to `_core`. Protocol 5 makes arrays by `_frombuffer`, older ones by `_reconstruct`,
+# which Python 3 gives bytes by `encode` in protocols 0 to 2.
 _NAMES = {
     ("numpy", "ndarray"): "ndarray",
     ("numpy", "dtype"): "dtype",
+    ("_codecs", "encode"): "encode",
     **{(f"numpy.{core}.multiarray", "_reconstruct"): "reconstruct" for core in ("core", "_core")},
     **{(f"numpy.{core}.numeric", "_frombuffer"): "frombuffer" for core in ("core", "_core")},
 }
@@ -96,9 +103,9 @@ def _call(name: Any, arguments: Any) -> Any:
     if kind == "reconstruct":
         return _Array()
     if kind == "frombuffer":
-        array = _Array()
-        array.value = _array(*arguments)
-        return array
+        return _Array(*arguments)
+    if kind == "encode" and arguments[1:] == ("latin1",) and isinstance(arguments[0], str):
+        return arguments[0]
     raise SfmError("it calls something that is not an array")
 
 
@@ -116,6 +123,9 @@ class _Reader(pickle._Unpickler):
             *(pickle.TUPLE2, pickle.TUPLE3, pickle.EMPTY_LIST, pickle.APPEND, pickle.APPENDS),
             *(pickle.BINPUT, pickle.LONG_BINPUT, pickle.MEMOIZE, pickle.BINGET, pickle.LONG_BINGET),
             *(pickle.GLOBAL, pickle.STACK_GLOBAL),
+            # Protocols 0 to 2, and strings of Python 2
+            *(pickle.INT, pickle.LONG, pickle.UNICODE, pickle.STRING, pickle.BINSTRING),
+            *(pickle.SHORT_BINSTRING, pickle.LIST, pickle.PUT, pickle.GET),
         )
     }
 
