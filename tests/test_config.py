@@ -32,7 +32,7 @@ from sfm.presets import PRESETS
 )
 def test_every_kind_survives_json(learner, objective):
     schedule = ScheduleConfig(steps=5)
-    config = Config("walker_walk", "mine", 0.9, True, learner, objective, schedule, seed=3, seeds=2)
+    config = Config("walker_walk", "mine", 0.9, 3, True, learner, objective, schedule, seed=3, seeds=2)
     data = json.loads(json.dumps(to_dict(config)))
     assert data["learner"]["kind"] == learner.kind
     assert from_dict(Config, data) == config
@@ -78,6 +78,11 @@ def test_what_is_not_known_is_refused(data, message):
     [
         ({"gamma": 1.0}, "gamma must lie in"),
         ({"gamma": -0.1}, "gamma must lie in"),
+        ({"n_step": 0}, "n_step must be at least 1"),
+        (
+            {"n_step": 3, "objective": OPOLOConfig()},
+            "n_step above 1 does not work with the objective 'opolo'",
+        ),
         ({"seeds": 0}, "seeds must be at least 1"),
         ({"seed": -1}, "seed must not be negative"),
         ({"schedule": ScheduleConfig(envs=0)}, "envs, steps and batch"),

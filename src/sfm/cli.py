@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from sfm.config import LearnerConfig, ObjectiveConfig, ScheduleConfig
+from sfm.config import Config, LearnerConfig, ObjectiveConfig, ScheduleConfig
 from sfm.errors import SfmError, unknown
 from sfm.presets import DEFAULT, PRESETS, preset
 
@@ -106,6 +106,8 @@ def _train(args: Sequence[str]) -> int:
         warm_start_updates: int = base.warm_start_updates
         """Of that cloning."""
         gamma: float = base.gamma
+        n_step: int = base.n_step
+        """Cumulants in a critic's target before its own value ends it."""
         normalise: bool = base.normalise
         """All networks see states standardised by running statistics of replay."""
         learner: LearnerConfig = base.learner
@@ -113,22 +115,10 @@ def _train(args: Sequence[str]) -> int:
         schedule: ScheduleConfig = base.schedule
 
     given = _parse(Train, "train", args, config=(tyro.conf.AvoidSubcommands,))
-    schedule = given.schedule
+    asked = {f.name: getattr(given, f.name) for f in dataclasses.fields(Config) if f.name != "preset"}
     if given.steps is not None:
-        schedule = dataclasses.replace(schedule, steps=given.steps)
-    config = dataclasses.replace(
-        base,
-        task=given.task,
-        gamma=given.gamma,
-        normalise=given.normalise,
-        learner=given.learner,
-        objective=given.objective,
-        schedule=schedule,
-        seed=given.seed,
-        seeds=given.seeds,
-        warm_start=given.warm_start,
-        warm_start_updates=given.warm_start_updates,
-    )
+        asked["schedule"] = dataclasses.replace(given.schedule, steps=given.steps)
+    config = dataclasses.replace(base, **asked)
     from sfm import api
     from sfm.run import create
 

@@ -124,6 +124,8 @@ class FeatureConfig:
     centre: bool = False
     """Subtract the running mean of phi over replay (always on for `hr`)."""
     centre_decay: float = 0.995
+    state: float = 0.0
+    """Above 0: the state, as phi sees it, times this stands beside phi, so that its mean is matched too."""
     # Hilbert representations
     hr_discount: float = 0.98
     hr_expectile: float = 0.5
@@ -155,9 +157,12 @@ class SFMConfig:
     """Which psi values s' in the telescoping estimator."""
     tail: Literal["bootstrap", "truncate", "repeat"] = "bootstrap"
     """What follows the demonstration's last state: psi of the policy, nothing, or that state for ever."""
-    match_from: Literal["start", "anywhere"] = "start"
+    match_from: Literal["start", "anywhere", "visits"] = "start"
     """Match successor features from the start states (the paper: the expert's by a discounted sum, the
-    policy's by telescoping), or averaged over all states that demonstration and replay visit."""
+    policy's by telescoping), or averaged over all states that demonstration and replay visit; or, `visits`,
+    the mean features of the states themselves that demonstrations and replay hold."""
+    witness_window: int = 0
+    """The independent minibatch is drawn from so many of the newest transitions; 0: from all."""
     expert_interval: int = 1
     """Recompute phi of the expert's states every so many actor steps, and once per chunk of updates."""
     scale_psi: bool = False
@@ -336,6 +341,8 @@ class Config:
     task: str = ""
     preset: str = ""
     gamma: float = 0.99
+    n_step: int = 1
+    """Cumulants in a critic's target before its own value ends it."""
     normalise: bool = False
     """Every network sees states standardised by running statistics of replay."""
     learner: LearnerConfig = field(default_factory=TD3Config)
@@ -358,6 +365,11 @@ class Config:
         s, learner = self.schedule, self.learner
         checks = [
             (0.0 <= self.gamma < 1.0, f"gamma must lie in [0, 1), not {self.gamma}"),
+            (self.n_step >= 1, "n_step must be at least 1"),
+            (
+                self.n_step == 1 or self.objective.kind in ("sfm", "reward", "discriminator"),
+                f"n_step above 1 does not work with the objective '{self.objective.kind}'",
+            ),
             (self.seeds >= 1, "seeds must be at least 1"),
             (self.seed >= 0, "seed must not be negative"),
             (s.envs >= 1 and s.steps >= 1 and s.batch >= 1, "envs, steps and batch must be at least 1"),

@@ -10,15 +10,18 @@ import pytest
 from helpers import LEARNERS, SPEC, assert_close, random_batch, random_demos, same, small_sfm
 
 from sfm.agents.agent import make_agent
-from sfm.config import Config, RewardConfig
+from sfm.agents.types import Ahead
+from sfm.config import Config, DiscriminatorConfig, RewardConfig
 
 KEY = jax.random.key(0)
 
 
-def make(kind="td3", objective=None, normalise=False, **changes):
+def make(kind="td3", objective=None, normalise=False, n_step=1, **changes):
     learner = dataclasses.replace(LEARNERS[kind], **changes)
     objective = objective or small_sfm("fdm")
-    config = Config(gamma=SPEC.gamma, learner=learner, objective=objective, normalise=normalise)
+    config = Config(
+        gamma=SPEC.gamma, learner=learner, objective=objective, normalise=normalise, n_step=n_step
+    )
     agent = make_agent(config, SPEC.obs_dim, SPEC.action_dim)
     return agent, agent.init(KEY, random_demos())
 
@@ -54,6 +57,34 @@ def test_the_actor_and_the_witness_move_on_every_second_update():
     gap = np.mean(((1 - SPEC.gamma) * np.asarray(witness)) ** 2)
     assert acted[0] == 0
     assert acted[1] == pytest.approx(2 * gap, rel=1e-4)  # so that the mean over both is right
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+@pytest.mark.parametrize("objective", [RewardConfig(), DiscriminatorConfig(sees="pair"), small_sfm("random")])
+def test_targets_of_several_steps_are_those_of_as_many_single_ones(kind, objective):
+    """With one cumulant ahead of weight w and a value at `last`: c(s) + w c(s') + discount * psi(last)."""
+    agent, state = make(kind, objective, n_step=2)
+    batch, later = random_batch(), random_batch(3)
+    one = [x[:, None] for x in (later.obs, later.next_obs, later.reward, later.mask / 3)]
+    ahead = Ahead(*one, last=later.goal, discount=later.mask)
+    seen = []
+
+    def spy(critics, batch, cumulant):
+        seen.append((cumulant, critics.bootstrap("mean")))
+        return jnp.zeros(()), cumulant
+
+    def updated(batch):
+        agent.objective.critic_loss = spy
+        agent.update(state, batch, batch, random_demos(), jnp.array(1), KEY)
+        return jax.tree.map(np.asarray, seen.pop())
+
+    with jax.disable_jit():
+        _, bootstrap = updated(batch._replace(next_obs=later.goal, mask=later.mask / SPEC.gamma))
+        single, _ = updated(batch)
+        both, beyond = updated(batch._replace(ahead=ahead))
+    reward = agent.objective.cumulant(state.objective, later.obs, later.next_obs, later.reward)
+    assert_close(both, single + np.asarray(later.mask / 3)[:, None] * np.asarray(reward), atol=1e-5)
+    assert_close(beyond, bootstrap, atol=1e-5)
 
 
 @pytest.mark.parametrize(("kind", "method"), [("stochastic", "random"), ("td3", "adversarial")])

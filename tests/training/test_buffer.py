@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfm.agents.types import Spec
 from sfm.training import buffer
 from sfm.training.buffer import Episodes, Layout
 
 LONGEST, CAPACITY, ROWS = 8, 40, 6
 add = jax.jit(buffer.add)
-draw = jax.jit(buffer.sample, static_argnums=(3, 4))
+draw = jax.jit(buffer.sample, static_argnums=3, static_argnames=("goals", "newest", "spec"))
 
 
 def episode(number: int, length: int, terminated: bool) -> Episodes:
@@ -34,7 +35,7 @@ def fill(plan, capacity=CAPACITY, rows=ROWS):
 def sample(replay, layout, count=512, seed=0):
     """Rows of (episode, time, next time, goal time, mask), after checking that each row is of one piece."""
     one = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
-    batch = jax.tree.map(np.asarray, draw(*one, jax.random.key(seed), count, True))
+    batch = jax.tree.map(np.asarray, draw(*one, jax.random.key(seed), count, goals=True))
     (number, time), (same, following), (again, goal) = batch.obs.T, batch.next_obs.T, batch.goal.T
     np.testing.assert_array_equal(number, same)
     np.testing.assert_array_equal(number, again)
@@ -45,6 +46,39 @@ def sample(replay, layout, count=512, seed=0):
 
 
 plans = st.lists(st.tuples(st.integers(1, LONGEST), st.booleans()), min_size=1, max_size=25)
+
+
+@settings(max_examples=20, deadline=None)
+@given(plans, st.integers(2, 4))
+def test_what_is_ahead_stays_in_the_episode(plan, n):
+    replay, layout = fill(plan)
+    one = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
+    drawn = draw(*one, jax.random.key(0), 256, spec=Spec(2, 1, 0.9, n))
+    batch = jax.tree.map(np.asarray, drawn)
+    number, time = batch.obs.T.astype(int)
+    length, terminated = np.array(plan)[number].T
+    k = time[:, None] + np.arange(1, n)
+    inside = k < length[:, None]
+    ahead = batch.ahead
+    np.testing.assert_allclose(ahead.weight, inside * 0.9 ** np.arange(1, n), rtol=1e-6)
+    np.testing.assert_array_equal(ahead.obs[..., 0], np.repeat(number[:, None], n - 1, 1))
+    np.testing.assert_array_equal(ahead.obs[..., 1][inside], k[inside])
+    np.testing.assert_array_equal(ahead.next_obs[..., 1][inside], k[inside] + 1)
+    np.testing.assert_array_equal(ahead.reward[inside], -(100 * number[:, None] + k)[inside])
+    steps = np.minimum(n, length - time)
+    np.testing.assert_array_equal(ahead.last.T, [number, time + steps])
+    ends = (time + steps == length) & terminated.astype(bool)
+    np.testing.assert_allclose(ahead.discount, np.where(ends, 0, 0.9**steps), rtol=1e-6)
+
+
+def test_the_newest_transitions_can_be_asked_for():
+    replay, layout = fill([(5, False)] * 3)
+    one = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
+    drawn = draw(*one, jax.random.key(0), 512, newest=7)
+    seen = {(int(number), int(time)) for number, time in np.asarray(drawn.obs)}
+    assert seen == {(1, 3), (1, 4), *((2, t) for t in range(5))}
+    more = draw(*one, jax.random.key(0), 512, newest=700)
+    assert len({tuple(row) for row in np.asarray(more.obs).tolist()}) == 15
 
 
 @settings(max_examples=40, deadline=None)
@@ -109,7 +143,7 @@ def test_goals_lie_geometrically_ahead_within_the_episode():
 def test_without_goals_the_goal_is_the_next_state():
     replay, layout = fill([(5, False)])
     one = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
-    batch = draw(*one, jax.random.key(0), 16, False)
+    batch = draw(*one, jax.random.key(0), 16)
     np.testing.assert_array_equal(batch.goal, batch.next_obs)
 
 

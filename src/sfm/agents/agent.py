@@ -72,6 +72,9 @@ class Agent(NamedTuple):
         see = functools.partial(_seen, moments)
         batch, other, demos = batch.seen(see), other.seen(see), _expert_seen(moments, demos)
         objective, cumulant, metrics = self.objective.update(state.objective, batch, demos, step, k_objective)
+        if (ahead := batch.ahead) is not None:
+            later = self.objective.cumulant(objective, ahead.obs, ahead.next_obs, ahead.reward)
+            cumulant += jax.lax.stop_gradient(jnp.einsum("bn,bnd->bd", ahead.weight, later))
         learner, critic_metrics = self.learner.critic_step(
             state.learner, batch, cumulant, self.objective.critic_loss, k_critic
         )
@@ -117,7 +120,7 @@ def _expert_seen(moments: Moments | None, demos: ExpertStates | None) -> Any:
 
 
 def make_agent(config: Config, obs_dim: int, action_dim: int) -> Agent:
-    spec = Spec(obs_dim, action_dim, config.gamma)
+    spec = Spec(obs_dim, action_dim, config.gamma, config.n_step)
     return Agent(
         make_learner(config.learner, spec),
         make_objective(config.objective, spec),

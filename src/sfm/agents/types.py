@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from jax import Array
 
-__all__ = ["Batch", "ExpertStates", "Metrics", "Spec", "ValueFn", "Weigh"]
+__all__ = ["Ahead", "Batch", "ExpertStates", "Metrics", "Spec", "ValueFn", "Weigh"]
 
 Metrics = dict[str, Array]
 
@@ -16,6 +16,18 @@ class Spec(NamedTuple):
     obs_dim: int
     action_dim: int
     gamma: float
+    n_step: int = 1  # cumulants in a target before the critic speaks
+
+
+class Ahead(NamedTuple):
+    """What follows a transition within n steps of its episode."""
+
+    obs: Array  # [B, n-1, o], s_{t+1} .. s_{t+n-1}
+    next_obs: Array  # [B, n-1, o]
+    reward: Array  # [B, n-1]
+    weight: Array  # [B, n-1], gamma^1 .. gamma^(n-1); 0 past the end
+    last: Array  # [B, o], the state after n steps, or at the end
+    discount: Array  # [B], gamma to as many steps; 0 where that state is terminal
 
 
 class Batch(NamedTuple):
@@ -28,10 +40,20 @@ class Batch(NamedTuple):
     mask: Array  # [B], 0 where next_obs is terminal, else 1
     goal: Array  # [B, o], a future state of the same episode (next_obs where goals are not sampled)
     expert: Array | None = None  # [B], 1 where the transition is the expert's; None: nowhere
+    ahead: Ahead | None = None  # where targets look more than one step ahead
 
     def seen(self, see: Callable[[Array], Array]) -> "Batch":
         """With its states as `see` shows them."""
-        return self._replace(obs=see(self.obs), next_obs=see(self.next_obs), goal=see(self.goal))
+        ahead = self.ahead
+        if ahead is not None:
+            ahead = ahead._replace(obs=see(ahead.obs), next_obs=see(ahead.next_obs), last=see(ahead.last))
+        return self._replace(obs=see(self.obs), next_obs=see(self.next_obs), goal=see(self.goal), ahead=ahead)
+
+    def beyond(self, gamma: float) -> tuple[Array, Array]:
+        """The states [B, o] whose value ends the targets, and its discount [B, 1]."""
+        if self.ahead is None:
+            return self.next_obs, gamma * self.mask[:, None]
+        return self.ahead.last, self.ahead.discount[:, None]
 
 
 class ExpertStates(NamedTuple):

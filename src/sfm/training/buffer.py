@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.types import Batch
+from sfm.agents.types import Ahead, Batch, Spec
 
 __all__ = ["Episodes", "Layout", "Replay", "Table", "add", "empty", "sample"]
 
@@ -142,10 +142,23 @@ def add(replay: Replay, slots: Array, obs: Array, action: Array, reward: Array) 
     return Replay(*(jax.vmap(write)(ring, slots, new) for ring, new in zip(replay, rows, strict=True)))
 
 
-def sample(replay: Replay, table: Table, key: Array, count: int, goals: bool = False) -> Batch:
-    """`count` transitions of one seed, uniform with replacement over all that are stored."""
+def sample(
+    replay: Replay,
+    table: Table,
+    key: Array,
+    count: int,
+    *,
+    goals: bool = False,
+    newest: int = 0,
+    spec: Spec | None = None,
+) -> Batch:
+    """`count` transitions of one seed, uniform with replacement over all that are stored or the `newest`.
+
+    With a `spec`, also what follows each within `spec.n_step` steps.
+    """
     k_index, k_goal = jax.random.split(key)
-    index = jax.random.randint(k_index, (count,), 0, table.total)
+    oldest = jnp.maximum(table.total - newest, 0) if newest else 0
+    index = jax.random.randint(k_index, (count,), oldest, table.total)
     row = jnp.searchsorted(table.first, index, side="right") - 1
     time = index - table.first[row]
     slot = table.start[row] + time
@@ -162,6 +175,25 @@ def sample(replay: Replay, table: Table, key: Array, count: int, goals: bool = F
         replay.reward[slot],
         1.0 - (last & table.terminated[row]).astype(jnp.float32),
         goal,
+        ahead=_ahead(replay, table, row, time, spec) if spec and spec.n_step > 1 else None,
+    )
+
+
+def _ahead(replay: Replay, table: Table, row: Array, time: Array, spec: Spec) -> Ahead:
+    """What follows the transitions at `time` [B] of the episodes in `row` [B]."""
+    n, left = spec.n_step, table.length[row] - time  # left: transitions to the end, at least 1
+    slot = table.start[row] + time
+    k = jnp.arange(1, n)
+    path = slot[:, None] + jnp.minimum(k, left[:, None])  # past the end: its last state, with weight 0
+    steps = jnp.minimum(n, left)
+    ends = (steps == left) & table.terminated[row]
+    return Ahead(
+        replay.obs[path],
+        replay.obs[slot[:, None] + jnp.minimum(k + 1, left[:, None])],
+        replay.reward[path],
+        jnp.where(k < left[:, None], spec.gamma**k, 0.0),
+        replay.obs[slot + steps],
+        jnp.where(ends, 0.0, spec.gamma**steps),
     )
 
 

@@ -88,8 +88,11 @@ class Device:
         def update(state: AgentState, replay: Replay, table: Table, step: Array, key: Array):
             objective = self.agent.objective
             k_batch, k_other, k_update = jax.random.split(jax.random.fold_in(key, step), 3)
-            batch = sample(replay, table, k_batch, self.batch, objective.uses_goals)
-            other = sample(replay, table, k_other, self.batch) if objective.uses_other else batch
+            spec, n = self.agent.spec, self.batch
+            batch = sample(replay, table, k_batch, n, goals=objective.uses_goals, spec=spec)
+            other = batch
+            if objective.uses_other:
+                other = sample(replay, table, k_other, n, newest=objective.newest)
             return self.agent.update(state, batch, other, demos, step, k_update)
 
         def body(state: AgentState, step: Array):

@@ -128,6 +128,26 @@ def test_an_independent_witness_is_estimated_on_the_other_batch(weighed):
     assert_close(o.policy.mean, estimate(random_batch(1)))
 
 
+def test_visits_are_matched_by_the_features_of_the_states_themselves(weighed):
+    sfm, o, *_ = weighed(1, match_from="visits", witness_batch="independent", witness_window=9)
+    demos = random_demos()
+    assert sfm.newest == 9
+    assert_close(o.policy.mean, sfm.phi(o, random_batch(1).obs).mean(0) / (1 - GAMMA))
+    each = [sfm.phi(o, demos.obs[i, :n]).mean(0) for i, n in enumerate((5, 3))]
+    assert_close(o.expert.mean, (each[0] + each[1]) / 2 / (1 - GAMMA))
+
+
+def test_the_state_stands_beside_phi_where_asked_for():
+    batch, demos = random_batch(), random_demos()
+    sfm, o = objective(state=2.0, normalise=True, centre=True)
+    plain, p = objective(normalise=True, centre=True)
+    assert sfm.dim == DIM + SPEC.obs_dim
+    (o, cumulant, _), (p, alone, _) = (f.update(s, batch, demos, 1, KEY) for f, s in ((sfm, o), (plain, p)))
+    assert_close(cumulant[:, :DIM], alone)
+    assert_close(cumulant[:, DIM:], 2 * o.moments.standardise(batch.obs), atol=1e-5)  # their mean is 0
+    assert_close(sfm.phi(o, batch.obs), cumulant)
+
+
 def test_a_unit_witness_has_length_one_and_the_same_direction(weighed):
     for loss in ("witness", "squared"):
         unit, plain = (np.asarray(weighed(1, actor_loss=loss, unit_witness=u)[2]) for u in (True, False))

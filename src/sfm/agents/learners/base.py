@@ -38,7 +38,7 @@ class Critics(NamedTuple):
     pi: Callable[[Array], tuple[Array, Array]]
     """obs -> (action, its entropy bonus [B]) of the policy; the bonus is zero where it is deterministic."""
     bootstrap: Callable[[str], Array]
-    """reduction over twins -> gamma * mask * psi_target(s', a'), without gradient, [B, d]."""
+    """reduction over twins -> discount * psi_target(s', a') of `Batch.beyond`, without gradient, [B, d]."""
 
 
 CriticLoss = Callable[[Critics, Batch, Array], tuple[Array, Array]]

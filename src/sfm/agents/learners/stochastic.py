@@ -61,9 +61,9 @@ class Stochastic:
         target = twins_of(s.target_critic)
 
         def bootstrap(twins: str) -> Array:
-            action, _ = self.sample(s.actor.net, batch.next_obs, k_next)
-            psi = target(batch.next_obs, action)
-            return self.spec.gamma * batch.mask[:, None] * over_twins(psi, twins)
+            obs, discount = batch.beyond(self.spec.gamma)
+            action, _ = self.sample(s.actor.net, obs, k_next)
+            return discount * over_twins(target(obs, action), twins)
 
         def pi(obs: Array) -> tuple[Array, Array]:
             action, log_prob = self.sample(s.actor.net, obs, k_pi)

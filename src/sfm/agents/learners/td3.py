@@ -56,10 +56,10 @@ class TD3:
         target = twins_of(s.target_critic)
 
         def bootstrap(twins: str) -> Array:
-            action = jnp.tanh((s.actor.net if s.target_actor is None else s.target_actor)(batch.next_obs))
+            obs, discount = batch.beyond(self.spec.gamma)
+            action = jnp.tanh((s.actor.net if s.target_actor is None else s.target_actor)(obs))
             action = action + smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
-            psi = target(batch.next_obs, action.clip(-1, 1))
-            return self.spec.gamma * batch.mask[:, None] * over_twins(psi, twins)
+            return discount * over_twins(target(obs, action.clip(-1, 1)), twins)
 
         def pi(obs: Array) -> tuple[Array, Array]:
             return jnp.tanh(s.actor.net(obs)), jnp.zeros(obs.shape[0])

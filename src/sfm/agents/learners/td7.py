@@ -67,7 +67,7 @@ class TD7:
         self.config, self.spec = config, spec
 
     def init(self, key: Array, dim: int) -> TD7State:
-        c, (o, a, _) = self.config, self.spec
+        c, o, a = self.config, self.spec.obs_dim, self.spec.action_dim
         ks = jax.random.split(key, 5)
         w, z = c.width, c.embedding
 
@@ -117,12 +117,11 @@ class TD7:
         encoder, encoder_loss, _ = s.encoder.step(lambda net: (_encoder_loss(net, batch), None))
 
         def bootstrap(twins: str) -> Array:
-            zs = s.target_encoder.state(batch.next_obs)
-            action = s.target_actor(batch.next_obs, zs)
+            obs, discount = batch.beyond(self.spec.gamma)
+            action = s.target_actor(obs, s.target_encoder.state(obs))
             action = action + smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
-            psi = over_twins(target(batch.next_obs, action.clip(-1, 1)), twins)
-            psi = jnp.clip(psi, s.clip.low, s.clip.high) if c.clip_targets else psi
-            return self.spec.gamma * batch.mask[:, None] * psi
+            psi = over_twins(target(obs, action.clip(-1, 1)), twins)
+            return discount * (jnp.clip(psi, s.clip.low, s.clip.high) if c.clip_targets else psi)
 
         def pi(obs: Array) -> tuple[Array, Array]:
             return s.actor.net(obs, s.fixed.state(obs)), jnp.zeros(obs.shape[0])

@@ -35,6 +35,7 @@ class Objective(Protocol[O]):
     critic_loss: CriticLoss
     uses_goals: bool = False  # Batch.goal is sampled
     uses_other: bool = False  # a second, independent minibatch is sampled
+    newest: int = 0  # of how many of the newest transitions that one is; 0: of all
     fresh: Refresh | None = None
     offline: Offline | None = None
 
@@ -49,6 +50,10 @@ class Objective(Protocol[O]):
     ) -> tuple[O, Array, Metrics]:
         """Train what is trained besides. Returns (state, cumulant [B, d] before that step, metrics)."""
         return o, jnp.zeros((batch.obs.shape[0], self.dim)), {}
+
+    def cumulant(self, o: O, obs: Array, next_obs: Array, reward: Array) -> Array:
+        """The cumulants [..., d] of transitions, for targets of several steps."""
+        return jnp.zeros((*reward.shape, self.dim))
 
     def weigh(
         self, o: O, value: ValueFn, batch: Batch, other: Batch, demos: ExpertStates, turn: Array, key: Array

@@ -41,6 +41,9 @@ class Discriminator(Objective[Trained[MLP]]):
         reward = self.reward(f, batch.obs, batch.next_obs)
         return f, reward, {"reward": reward.mean()}
 
+    def cumulant(self, o: Trained[MLP], obs: Array, next_obs: Array, reward: Array) -> Array:
+        return self.reward(o, obs, next_obs)
+
     def weigh(self, f: Trained[MLP], *_: Any) -> Weigh:
         return weigh_scalar(f)
 

@@ -21,7 +21,10 @@ class Reward(Objective[tuple[()]]):
         return ()
 
     def update(self, o: Any, batch: Batch, *_: Any) -> tuple[Any, Array, Metrics]:
-        return o, self.config.scale * batch.reward[:, None], {}
+        return o, self.cumulant(o, batch.obs, batch.next_obs, batch.reward), {}
+
+    def cumulant(self, o: Any, obs: Array, next_obs: Array, reward: Array) -> Array:
+        return self.config.scale * reward[..., None]
 
     def weigh(self, o: Any, *_: Any) -> Weigh:
         return weigh_scalar(o)

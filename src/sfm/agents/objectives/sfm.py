@@ -34,12 +34,15 @@ def make_features(config: FeatureConfig, spec: Spec) -> Features:
 
 def time_weights(length: Array, size: int, gamma: float, start: str) -> tuple[Array, Array]:
     """Weights [N, size] of phi(s_t), t < length, in the successor features of an episode, and [N] of what
-    follows after it. Starting from the first state: gamma^t. From anywhere: the mean over all starts."""
+    follows after it. Starting from the first state: gamma^t. From anywhere: the mean over all starts. Visits:
+    the same for each state, with the sum of gamma^t over all t."""
     t = jnp.arange(size)
     inside = t[None] < length[:, None]
     n = length.astype(jnp.float32)
     if start == "start":
         return jnp.where(inside, gamma**t, 0.0), gamma**n
+    if start == "visits":
+        return jnp.where(inside, 1 / (1 - gamma) / n[:, None], 0.0), jnp.zeros_like(n)
     weights = (1 - gamma ** (t + 1)) / (1 - gamma) / n[:, None]
     return jnp.where(inside, weights, 0.0), gamma * (1 - gamma**n) / (1 - gamma) / n
 
@@ -62,10 +65,11 @@ class SFM(Objective[SFMState]):
     def __init__(self, config: SFMConfig, spec: Spec):
         self.config, self.spec = config, spec
         self.features = make_features(config.features, spec)
-        self.dim = config.features.dim
+        self.dim = config.features.dim + (spec.obs_dim if config.features.state else 0)
         self.critic_loss = td_loss("mean")
         self.uses_goals = config.features.method == "hr"
         self.uses_other = config.witness_batch == "independent"
+        self.newest = config.witness_window
         self.centred = config.features.centre or config.features.method == "hr"
         self.scale = 1 - spec.gamma if config.scale_psi else 1.0
         self.size = (1 - spec.gamma) / self.scale  # psi times this has the scale of phi
@@ -81,14 +85,24 @@ class SFM(Objective[SFMState]):
 
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""
-        return self._cumulant(o, self.features.phi(o.features, self._seen(o, obs)))
+        seen = self._seen(o, obs)
+        return self._cumulant(o, self.features.phi(o.features, seen), seen)
+
+    def cumulant(self, o: SFMState, obs: Array, next_obs: Array, reward: Array) -> Array:
+        return self.phi(o, obs)
 
     def _seen(self, o: SFMState, obs: Array) -> Array:
         """States as the features see them."""
         return o.moments.standardise(obs) if o.moments else obs
 
-    def _cumulant(self, o: SFMState, phi: Array) -> Array:
-        return self.scale * (phi - o.centre.mean if self.centred else phi)
+    def _whole(self, phi: Array, seen: Array) -> Array:
+        """phi with the states it saw beside it, where asked for."""
+        weight = self.config.features.state
+        return jnp.concatenate([phi, weight * seen], -1) if weight else phi
+
+    def _cumulant(self, o: SFMState, phi: Array, seen: Array) -> Array:
+        whole = self._whole(phi, seen)
+        return self.scale * (whole - o.centre.mean if self.centred else whole)
 
     def update(
         self, o: SFMState, batch: Batch, demos: ExpertStates, step: Array, key: Array
@@ -111,9 +125,11 @@ class SFM(Objective[SFMState]):
         else:
             features, phi, metrics = jax.lax.cond(step % interval == 0, learn, rest, o.features)
             metrics = jax.tree.map(lambda m: m * interval, metrics)
-        centre = o.centre.add(phi.mean(0), self.config.features.centre_decay) if self.centred else o.centre
-        o = o._replace(features=features, centre=centre)
-        return o, jax.lax.stop_gradient(self._cumulant(o, phi)), metrics
+        o = o._replace(features=features)
+        if self.centred:
+            mean = self._whole(phi, batch.obs).mean(0)
+            o = o._replace(centre=o.centre.add(mean, self.config.features.centre_decay))
+        return o, jax.lax.stop_gradient(self._cumulant(o, phi, batch.obs)), metrics
 
     def weigh(
         self,
@@ -135,6 +151,8 @@ class SFM(Objective[SFMState]):
             if c.match_from == "start":
                 following = value(source.next_obs, k_next, target=c.bootstrap == "target")
                 policy_now = telescoped(now, following, source.mask, gamma)
+            elif c.match_from == "visits":  # `now` goes unused, and the compiler leaves it out
+                policy_now = self.phi(o, source.obs).mean(0) / (1 - gamma)
             else:
                 policy_now = now.mean(0)
             expert, policy = o.expert.add(expert_now, c.ema), o.policy.add(policy_now, c.ema)
