@@ -81,7 +81,7 @@ def test_what_is_not_known_is_refused(data, message):
         ({"n_step": 0}, "n_step must be at least 1"),
         (
             {"n_step": 3, "objective": OPOLOConfig()},
-            "n_step above 1 does not work with the objective 'opolo'",
+            "n_step above 1 does not work with",
         ),
         ({"seeds": 0}, "seeds must be at least 1"),
         ({"seed": -1}, "seed must not be negative"),
