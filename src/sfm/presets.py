@@ -91,8 +91,7 @@ def _expert(learner, **schedule) -> Config:
         "steps": 1_000_000,
         "envs": 4,
         "random_steps": 8_000,
-        "updates_per_step": 0.5,
-        "batch": 256,
+        "batch": 128,
         "assess_after": 0,
         "assess_episodes": 4,
         "assess_by": "mean",
@@ -163,19 +162,8 @@ PRESETS: dict[str, Config] = {
     "sfm-stochastic-cpu": _cpu(
         StochasticConfig(width=128, layer_norm=True, lr_actor=5e-4, lr_critic=5e-4, temperature=0.01)
     ),
-    "expert-td3": _expert(
-        TD3Config(target_actor="polyak", polyak_on="every_step", layer_norm=True, explore_noise=0.2)
-    ),
-    "expert-td7": _expert(
-        TD7Config(
-            lr_actor=3e-4,
-            lr_critic=3e-4,
-            lr_encoder=3e-4,
-            actor_activation="relu",
-            actor_twin="mean",
-            explore_noise=0.2,
-        )
-    ),
+    "expert-td3": _expert(TD3Config(target_actor="polyak", polyak_on="every_step", **SMALL["td3"])),
+    "expert-td7": _expert(TD7Config(actor_activation="relu", actor_twin="mean", **SMALL["td7"])),
     **BASELINES,
     # the cost sees standardised states, as phi does in sfm-td3-cpu
     "mm-td7-cpu": _small(BASELINES["mm-td7"], SMALL_MM, normalise=True),
