@@ -24,7 +24,8 @@ from sfm.config import (
 from sfm.demos import Demos
 from sfm.envs import make
 from sfm.errors import SfmError
-from sfm.training.loop import ACT, FIT, FRESH, INIT, UPDATE, WARM, Diverged, Training
+from sfm.presets import PRESETS
+from sfm.training.loop import ACT, FIT, FRESH, INIT, UPDATE, WARM, Diverged, Training, recipe
 from tests.conftest import TINY, tiny, walk_to_half
 
 GAMMA = 0.9
@@ -240,6 +241,13 @@ def test_no_two_streams_share_a_key(alone):
     acting = [training._key(0, stream, count) for stream in (ACT, UPDATE, WARM) for count in range(8)]
     keys = [tuple(np.asarray(jax.random.key_data(k)).tolist()) for k in (*init, *fit, noise, *acting)]
     assert len(set(keys)) == len(keys)
+
+
+def test_the_recipe_of_a_program_is_the_same_in_every_process():
+    recipes = [recipe(config) for config in PRESETS.values()]
+    assert not any(" at 0x" in text for text in recipes)
+    assert len(set(recipes)) == len(recipes)
+    assert recipe(tiny(seed=1)) == recipe(tiny(seed=2, steps=500))
 
 
 def test_divergence_is_named():

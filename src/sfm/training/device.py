@@ -10,6 +10,7 @@ from jax import Array
 
 from sfm.agents.agent import Agent, AgentState
 from sfm.agents.types import ExpertStates, Metrics
+from sfm.training import programs
 from sfm.training.buffer import Replay, Table, add, sample
 
 __all__ = ["Device", "chosen"]
@@ -39,20 +40,20 @@ class Device:
         self._updates = jax.jit(self._run_chunk, donate_argnums=0)
         self._compiled: Future[Any] | None = None
 
-    def init(self, keys: Array, demos: ExpertStates | None) -> AgentState:
         # It runs once: compiling it well would take longer than it saves.
-        return jax.jit(self._init, compiler_options={"xla_backend_optimization_level": 0})(keys, demos)
+        init = jax.vmap(agent.init, in_axes=(0, None))
+        self._init = jax.jit(init, compiler_options={"xla_backend_optimization_level": 0})
+
+    def init(self, keys: Array, demos: ExpertStates | None) -> AgentState:
+        return self._init(keys, demos)
 
     def restart(self, state: AgentState, learner: Any, moments: Any) -> AgentState:
         """`state` with the networks of another learner of the same shape, and what they have seen."""
         return state._replace(learner=jax.jit(jax.vmap(self.agent.learner.restart))(learner), moments=moments)
 
     def shapes(self, keys: Array, demos: ExpertStates | None) -> AgentState:
-        """What `init` returns, without its values."""
-        return jax.eval_shape(self._init, keys, demos)
-
-    def _init(self, keys: Array, demos: Any) -> AgentState:
-        return jax.vmap(self.agent.init, in_axes=(0, None))(keys, demos)
+        """What `init` returns, without its values; it is traced once for both."""
+        return self._init.trace(keys, demos).out_info
 
     def policies(self, state: AgentState) -> list[Any]:
         """One acting policy per seed, on the host."""
@@ -60,11 +61,11 @@ class Device:
         seeds = jax.tree.leaves(stacked)[0].shape[0]
         return [jax.tree.map(lambda x, i=i: x[i], stacked) for i in range(seeds)]
 
-    def compile_ahead(self, *args: Any) -> None:
-        """Start compiling `updates` for arguments like these, in another thread."""
+    def compile_ahead(self, recipe: str, *args: Any) -> None:
+        """Start compiling `updates` for arguments like these, in another thread; see `programs.compiled`."""
         shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), args)
         pool = ThreadPoolExecutor(1)
-        self._compiled = pool.submit(lambda: self._updates.lower(*shapes).compile())
+        self._compiled = pool.submit(programs.compiled, self._run_chunk, shapes, recipe)
         pool.shutdown(wait=False)
 
     def ready(self) -> None:

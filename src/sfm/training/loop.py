@@ -29,7 +29,7 @@ from sfm.training.checkpoint import flatten, unflatten
 from sfm.training.device import Device, chosen
 from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, play, reset_seed, rollout
 
-__all__ = ["Diverged", "SeedProgress", "Training"]
+__all__ = ["Diverged", "SeedProgress", "Training", "recipe"]
 
 Row = dict[str, Any]
 ACT, UPDATE, FRESH, FIT, INIT, WARM = range(6)  # streams of random keys
@@ -81,7 +81,7 @@ class Training:
         self.layouts = [Layout(capacity, rows) for _ in self.seeds]
         self.replay = buffer.empty(len(self.seeds), capacity, env.obs_dim, env.action_dim)
         self.state = self.device.shapes(starts, self.demos)
-        self.device.compile_ahead(*self._update_args(buffer.stack_tables(self.layouts)))
+        self.device.compile_ahead(recipe(config), *self._update_args(buffer.stack_tables(self.layouts)))
         self.state = self.device.init(starts, self.demos)
         self.current = self.device.policies(self.state)
         self.checkpoint = list(self.current)
@@ -346,6 +346,12 @@ class Training:
             a = saved.pop("assessment")
             p.__dict__.update(saved)
             p.assessment = Assessment(a[0], tuple(a[1]), a[2], a[3])
+
+
+def recipe(c: Config) -> str:
+    """What decides the program of an update besides shapes; the same in every process."""
+    s = c.schedule
+    return repr((c.gamma, c.n_step, c.normalise, c.learner, c.objective, s.chunk, s.batch))
 
 
 def _on_device(demos: Demos) -> ExpertStates:
