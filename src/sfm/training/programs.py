@@ -6,6 +6,7 @@ first. Programs lie beside that cache, under a digest of everything that decides
 
 import hashlib
 import importlib.metadata
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,9 @@ def compiled(function: Callable[..., tuple[Any, dict[str, Any]]], args: tuple[An
             _write(path, *found)
     program, names = found
     donated = tuple(range(state.num_leaves))
-    run = jax.jit(program.call, donate_argnums=donated).lower(*leaves).compile()
+    level = "xla_backend_optimization_level"  # 3, the default, compiles longer and runs no faster
+    options = {} if level in os.environ.get("XLA_FLAGS", "") else {level: 2}
+    run = jax.jit(program.call, donate_argnums=donated).lower(*leaves).compile(compiler_options=options)
 
     def call(*args: Any) -> tuple[Any, dict[str, Any]]:
         out = run(*jax.tree.leaves(args))
