@@ -23,7 +23,7 @@ from sfm.errors import unknown
 
 __all__ = ["DEFAULT", "PRESETS", "preset"]
 
-DEFAULT = "sfm-td3-cpu"
+DEFAULT = "sfm-td7-cpu"
 
 
 def _paper(learner, gamma: float, features: FeatureConfig, **objective) -> Config:
@@ -47,7 +47,7 @@ SMALL = {
 }
 
 CPU_SCHEDULE = ScheduleConfig(
-    steps=150_000,
+    steps=100_000,
     random_steps=5_000,
     batch=128,
     assess_after=20_000,
