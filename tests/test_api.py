@@ -3,6 +3,7 @@ import pytest
 
 import sfm
 from sfm.api import overridden
+from sfm.config import TD3Config
 from sfm.errors import SfmError
 from sfm.presets import PRESETS
 from tests.conftest import walk_to_half
@@ -20,6 +21,8 @@ QUICK = {
     "eval_every": 60,
     "eval_episodes": 2,
     "learner__width": 16,
+    "embedding": 16,
+    "target_interval": 10,
 }
 
 
@@ -49,6 +52,9 @@ def test_overrides_find_their_place():
     assert config.schedule.steps == 5000
     assert config.learner.lr_actor == 1.0
     assert config.objective.features.method == "ae"
+    together = overridden(PRESETS["sfm-td7"], {"chunk": 10, "target_interval": 10})  # neither fits alone
+    assert together.schedule.chunk == together.learner.target_interval == 10  # pyright: ignore
+    assert overridden(PRESETS["sfm-td7"], {"learner": TD3Config(width=7)}).learner == TD3Config(width=7)
 
 
 def test_overrides_that_fit_nowhere_or_twice_are_refused():

@@ -1,6 +1,7 @@
 """The library: everything the command line does, as functions."""
 
 import dataclasses
+import functools
 import json
 import time
 from collections.abc import Callable
@@ -135,7 +136,7 @@ def default_folder(config: Config) -> Path:
 
 def overridden(config: Config, overrides: dict[str, Any]) -> Config:
     """`config` with fields replaced; see `train` for how they are named."""
-    places = _paths(config)
+    places, data = _paths(config), to_dict(config)
     for name, value in overrides.items():
         path = tuple(name.split("__"))
         hits = [p for p in places if p[-len(path) :] == path]
@@ -145,8 +146,10 @@ def overridden(config: Config, overrides: dict[str, Any]) -> Config:
         if len(exact or hits) > 1:
             options = " or ".join("__".join(p) for p in hits)
             raise SfmError(f"option '{name}' is ambiguous: say {options}")
-        config = _replaced(config, (exact or hits)[0], value)
-    return from_dict(Config, to_dict(config))  # values are checked there
+        *outer, last = (exact or hits)[0]
+        inner = functools.reduce(dict.__getitem__, outer, data)
+        inner[last] = to_dict(value) if dataclasses.is_dataclass(value) else value
+    return from_dict(Config, data)  # values are checked there, all together
 
 
 def _paths(config: Any) -> list[tuple[str, ...]]:
@@ -156,13 +159,6 @@ def _paths(config: Any) -> list[tuple[str, ...]]:
         inner = [(f.name, *p) for p in _paths(value)] if dataclasses.is_dataclass(value) else []
         paths += [(f.name,), *inner]
     return paths
-
-
-def _replaced(config: Any, path: tuple[str, ...], value: Any) -> Any:
-    head, *rest = path
-    return dataclasses.replace(
-        config, **{head: _replaced(getattr(config, head), tuple(rest), value) if rest else value}
-    )
 
 
 def expert_return(folder: Path) -> float | None:
