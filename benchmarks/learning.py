@@ -1,9 +1,11 @@
 """Does it learn? Trains presets on tasks and keeps config, log and curve of each run under results/.
 
     python benchmarks/learning.py --tasks walker_stand walker_walk [--demos FOLDER]
+    python benchmarks/learning.py --tasks walker_stand cheetah_walk --presets sfm-td3-cpu bc --seeds 2
 
 One demonstration per run: FOLDER/<task>/1.npz, or else the first bundled one. A run that exists already is
-resumed or, if it is done, only copied; so the command can be repeated after a stop.
+resumed or, if it is done, only copied; so the command can be repeated after a stop. It ends with the curves
+in numbers, and with a table of what the checkpoint policies reach, methods by tasks.
 """
 
 import shutil
@@ -11,8 +13,11 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sfm import api
+import numpy as np
+
+from sfm import api, storage
 from sfm.errors import SfmError
+from sfm.evaluation.scores import normalised, reference
 from sfm.presets import preset as make_preset
 from sfm.progress import Progress
 from sfm.run import create, reopen
@@ -28,7 +33,10 @@ class Options:
     seed: int = 1
     seeds: int = 1
     """Seeds --seed and upwards, trained together."""
-    steps: int = 100_000
+    steps: int | None = 100_000
+    """None: as many as the preset says."""
+    episodes: int = 20
+    """Of each checkpoint policy, at the end."""
     demos: Path | None = None
     runs: Path = Path("runs/learning")
     results: Path = Path("results/learning")
@@ -40,7 +48,8 @@ def train(options: Options, task: str, name: str) -> Path:
     if (folder / "config.json").exists():
         run = reopen(folder)
     else:
-        changes = {"task": task, "seed": options.seed, "seeds": options.seeds, "steps": options.steps}
+        changes = {"task": task, "seed": options.seed, "seeds": options.seeds}
+        changes |= {"steps": options.steps} if options.steps else {}
         config = api.overridden(make_preset(name), changes)
         source = options.demos / task / "1.npz" if options.demos else None
         demos, provenance = api.find_demos(source, config)
@@ -48,9 +57,11 @@ def train(options: Options, task: str, name: str) -> Path:
     with Progress(run.config, folder) as progress:
         if not run.train(progress):
             raise SfmError(f"stopped; repeat the command to go on with {folder}")
-    api.finish(folder, episodes=10, video=False, note=print)
+    returns = api.finish(folder, episodes=options.episodes, video=False, note=print)
     kept = options.results / label
     kept.mkdir(parents=True, exist_ok=True)
+    told = {"task": task, "preset": name, "returns": {s: r.round(2).tolist() for s, r in returns.items()}}
+    storage.write_json(kept / "returns.json", told)
     for file in ("config.json", "metrics.jsonl", "curve.png"):
         shutil.copy(folder / file, kept / file)
     return kept
@@ -71,8 +82,29 @@ def table(folders: list[Path]) -> str:
     return "\n".join(lines)
 
 
+def summary(folders: list[Path]) -> str:
+    """Mean return of the checkpoint policies, +- its spread over seeds; the score (0 random, 1 expert)."""
+    cells: dict[str, dict[str, str]] = {}
+    tasks: dict[str, None] = {}
+    for told in (storage.read_json(folder / "returns.json") for folder in folders):
+        seeds = np.array([np.mean(returns) for returns in told["returns"].values()])
+        scores = normalised(told["task"], seeds)
+        score = "" if scores is None else f" ({scores.mean():.2f})"
+        tasks[told["task"]] = None
+        cells.setdefault(told["preset"], {})[told["task"]] = f"{seeds.mean():.0f} +- {seeds.std():.0f}{score}"
+    for name in ("random", "expert"):
+        scale = {task: reference(task) for task in tasks}
+        cells[name] = {task: f"{getattr(ref, name):.0f}" for task, ref in scale.items() if ref}
+    lines = ["| | " + " | ".join(tasks) + " |", "|---" * (len(tasks) + 1) + "|"]
+    lines += [
+        f"| {name} | " + " | ".join(row.get(t, "") for t in tasks) + " |" for name, row in cells.items()
+    ]
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
     import tyro
 
     given = tyro.cli(Options, args=sys.argv[1:])
-    print(table([train(given, task, name) for task in given.tasks for name in given.presets]))
+    done = [train(given, task, name) for name in given.presets for task in given.tasks]
+    print(table(done), summary(done), sep="\n\n")
