@@ -79,6 +79,7 @@ def test_what_is_not_known_is_refused(data, message):
         ({"gamma": 1.0}, "gamma must lie in"),
         ({"gamma": -0.1}, "gamma must lie in"),
         ({"n_step": 0}, "n_step must be at least 1"),
+        ({"objective": SFMConfig(witness_window=9)}, "witness_window needs objective.witness_batch indep"),
         (
             {"n_step": 3, "objective": OPOLOConfig()},
             "n_step above 1 does not work with",

@@ -391,6 +391,9 @@ class Config:
             fits = _divides(self.objective.features.interval, s.chunk)
             checks.append((fits, "schedule.chunk must be a multiple of objective.features.interval"))
             checks.append((self.objective.expert_interval >= 1, "expert_interval must be at least 1"))
+            free = self.objective.witness_batch == "independent"
+            fits = free or self.objective.witness_window == 0
+            checks.append((fits, "objective.witness_window needs objective.witness_batch independent"))
         if isinstance(self.objective, BCConfig):
             share, patience = self.objective.validation, self.objective.patience
             checks.append((0.0 <= share < 1.0, f"validation must lie in [0, 1), not {share}"))
