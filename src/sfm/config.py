@@ -163,6 +163,9 @@ class SFMConfig:
     the mean features of the states themselves that demonstrations and replay hold."""
     witness_window: int = 0
     """The independent minibatch is drawn from so many of the newest transitions; 0: from all."""
+    lead: float = 0.0
+    """With `visits`: how much of the policy's change since those visits is added to their features, estimated
+    by the mean advantage of its actions over those taken (performance difference lemma to first order)."""
     expert_interval: int = 1
     """Recompute phi of the expert's states every so many actor steps, and once per chunk of updates."""
     scale_psi: bool = False

@@ -81,8 +81,7 @@ class Agent(NamedTuple):
 
         @jax.jit  # so that it is traced once, for its shapes and for the branch
         def improve(learner: Any, objective: Any) -> tuple[Any, Any, Metrics]:
-            def value(obs: Array, key: Array, target: bool = False) -> Array:
-                return self.learner.value(learner, obs, key, target=target)
+            value = functools.partial(self.learner.value, learner)
 
             turn = step // self.actor_delay
             weigh = self.objective.weigh(objective, value, batch, other, demos, turn, k_weight)

@@ -65,7 +65,7 @@ class ExpertStates(NamedTuple):
 
 
 ValueFn = Callable[..., Array]
-"""(obs [B, o], key, target=False) -> psi(obs, pi(obs)) [B, d] of the first twin."""
+"""(obs [B, o], key, target=False, action=None) -> psi(obs, action or pi(obs)) [B, d] of the first twin."""
 
 Weigh = Callable[[Array], tuple[Array | None, Any]]
 """psi(obs, pi(obs)) [B, d] on the actor's minibatch -> (weight [d], whatever the objective carries on).

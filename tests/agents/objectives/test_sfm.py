@@ -29,9 +29,9 @@ KEY = jax.random.key(2)
 ONLINE, TARGET = np.random.default_rng(4).normal(size=(2, SPEC.obs_dim, DIM)).astype(np.float32)
 
 
-def value(obs, key, target=False):
-    """A psi that is linear in the state."""
-    return obs @ (TARGET if target else ONLINE)
+def value(obs, key, target=False, action=None):
+    """A psi that is linear in the state, and larger by the sum of an action other than the policy's."""
+    return obs @ (TARGET if target else ONLINE) + (0 if action is None else action.sum(-1, keepdims=True))
 
 
 # Prop. 1 on a Markov chain with random transitions.
@@ -135,6 +135,14 @@ def test_visits_are_matched_by_the_features_of_the_states_themselves(weighed):
     assert_close(o.policy.mean, sfm.phi(o, random_batch(1).obs).mean(0) / (1 - GAMMA))
     each = [sfm.phi(o, demos.obs[i, :n]).mean(0) for i, n in enumerate((5, 3))]
     assert_close(o.expert.mean, (each[0] + each[1]) / 2 / (1 - GAMMA))
+
+
+def test_a_lead_adds_the_mean_advantage_of_the_policy_over_the_actions_taken(weighed):
+    settings = {"match_from": "visits", "witness_batch": "independent"}
+    plain, led = (weighed(1, lead=lead, **settings)[1].policy.mean for lead in (0.0, 0.3))
+    advantage = -np.asarray(random_batch(1).action).sum(-1).mean()
+    assert abs(advantage) > 1e-3
+    assert_close(led - plain, np.full(DIM, 0.3 * advantage / (1 - GAMMA)), atol=1e-5)
 
 
 def test_the_state_stands_beside_phi_where_asked_for():

@@ -79,9 +79,11 @@ class TD3:
         actor, value, carry = s.actor.step(objective)
         return s._replace(actor=actor), carry, {"actor_loss": value}
 
-    def value(self, s: TD3State, obs: Array, key: Array, *, target: bool = False) -> Array:
+    def value(
+        self, s: TD3State, obs: Array, key: Array, *, target: bool = False, action: Array | None = None
+    ) -> Array:
         critic = s.target_critic if target else s.critic.net
-        return twin_value(critic, "first", obs, jnp.tanh(s.actor.net(obs)))
+        return twin_value(critic, "first", obs, jnp.tanh(s.actor.net(obs)) if action is None else action)
 
     def sync(self, s: TD3State, step: Array) -> TD3State:
         c = self.config

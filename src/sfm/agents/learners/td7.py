@@ -146,10 +146,12 @@ class TD7:
         actor, value, carry = s.actor.step(objective)
         return s._replace(actor=actor), carry, {"actor_loss": value}
 
-    def value(self, s: TD7State, obs: Array, key: Array, *, target: bool = False) -> Array:
+    def value(
+        self, s: TD7State, obs: Array, key: Array, *, target: bool = False, action: Array | None = None
+    ) -> Array:
         critic, encoder = (s.target_critic, s.target_encoder) if target else (s.critic.net, s.fixed)
-        zs = s.fixed.state(obs)
-        action = s.actor.net(obs, zs)
+        if action is None:
+            action = s.actor.net(obs, s.fixed.state(obs))
         return twin_value(critic, "first", obs, action, *encoder(obs, action))
 
     def sync(self, s: TD7State, step: Array) -> TD7State:

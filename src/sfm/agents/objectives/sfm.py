@@ -151,8 +151,11 @@ class SFM(Objective[SFMState]):
             if c.match_from == "start":
                 following = value(source.next_obs, k_next, target=c.bootstrap == "target")
                 policy_now = telescoped(now, following, source.mask, gamma)
-            elif c.match_from == "visits":  # `now` goes unused, and the compiler leaves it out
+            elif c.match_from == "visits":  # without a lead `now` goes unused, and the compiler leaves it out
                 policy_now = self.phi(o, source.obs).mean(0) / (1 - gamma)
+                if c.lead:
+                    advantage = now - value(source.obs, k_now, action=source.action)
+                    policy_now += c.lead * advantage.mean(0) / (1 - gamma)
             else:
                 policy_now = now.mean(0)
             expert, policy = o.expert.add(expert_now, c.ema), o.policy.add(policy_now, c.ema)
