@@ -150,9 +150,8 @@ class TD7:
         self, s: TD7State, obs: Array, key: Array, *, target: bool = False, action: Array | None = None
     ) -> Array:
         critic, encoder = (s.target_critic, s.target_encoder) if target else (s.critic.net, s.fixed)
-        if action is None:
-            action = s.actor.net(obs, s.fixed.state(obs))
-        return twin_value(critic, "first", obs, action, *encoder(obs, action))
+        taken: Array = s.actor.net(obs, s.fixed.state(obs)) if action is None else action
+        return twin_value(critic, "first", obs, taken, *encoder(obs, taken))
 
     def sync(self, s: TD7State, step: Array) -> TD7State:
         def copies(s: TD7State) -> TD7State:
