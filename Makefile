@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: train test check bench clean
+.PHONY: train test check bench bench-check clean
 
 train: .venv/installed
 	$(BIN)/sfm train $(ARGS)
@@ -19,9 +19,10 @@ check: .venv/installed-dev
 	$(BIN)/pyright
 
 bench: .venv/installed-dev
-	$(BIN)/python benchmarks/speed.py
-	$(BIN)/python benchmarks/startup.py
-	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python -m benchmarks.suite $(ARGS)
+
+bench-check: .venv/installed-dev
+	$(BIN)/python -m benchmarks.suite --check $(ARGS)
 
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

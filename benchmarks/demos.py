@@ -3,7 +3,7 @@
 Each load runs in its own process; memory is what the process grew by at its peak, over the bytes of the
 arrays that came back.
 
-    python benchmarks/demos.py [DEMONSTRATIONS]
+    python -m benchmarks.demos [DEMONSTRATIONS]
 """
 
 import io
@@ -12,12 +12,12 @@ import pickle
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.measure import grown
 from sfm.demos import Demos, load, save
 
 STEPS, OBS_DIM = 1000, 24
@@ -74,27 +74,10 @@ def _write_lerobot(path: Path, demos: Demos) -> None:
 def measure(path: str, warm_up: str) -> None:
     """In a fresh process: prints seconds, megabytes of the arrays, and the ratio of memory to those."""
     load(warm_up)  # imports the libraries, which are not what is measured
-    before, peak, done = _memory(), [0], threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.002):
-            peak[0] = max(peak[0], _memory())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
     start = time.perf_counter()
-    demos = load(path)
-    seconds = time.perf_counter() - start
-    done.set()
-    watcher.join()
-    size = demos.obs.nbytes
-    print(f"{seconds:6.1f} s {size / 2**20:8.0f} MB {(max(peak[0], _memory()) - before) / size:8.2f}")
-
-
-def _memory() -> int:
-    """What this process holds, in bytes, without the pages of mapped files."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * int(next(line for line in lines if line.startswith("RssAnon")).split()[1])
+    demos, peak = grown(lambda: load(path))
+    seconds, size = time.perf_counter() - start, demos.obs.nbytes
+    print(f"{seconds:6.1f} s {size / 2**20:8.0f} MB {peak / size:8.2f}")
 
 
 def made(count: int) -> Demos:
@@ -109,7 +92,7 @@ def main() -> None:
         print(f"{count} demonstrations of {STEPS} steps, {OBS_DIM} dimensions")
         print(f"{'format':10} {'time':>8} {'arrays':>11} {'memory / arrays':>15}")
         for name, path in large.items():
-            run = [sys.executable, __file__, "--measure", str(path), str(small[name])]
+            run = [sys.executable, "-m", "benchmarks.demos", "--measure", str(path), str(small[name])]
             print(
                 f"{name:10} {subprocess.run(run, capture_output=True, text=True, check=True).stdout}", end=""
             )

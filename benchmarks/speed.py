@@ -1,225 +1,154 @@
-"""How fast training is, as ratios measured in one run. Run it on an idle machine.
-
-    python benchmarks/speed.py [--preset sfm-td3] [--seconds 5]
-
-- update: achieved FLOP/s of the compiled updates over the machine's GEMM rate at the same shapes
-- useful: the least FLOPs an update needs, counted by hand, over those XLA executes
-- environments: steps/s in lockstep over a plain dm_control loop, and over bare mj_step
-- seeds: time of 5 vmapped seeds over 5 times one
-- dispatch: time of an update of tiny networks, where nothing but overhead is left
-"""
+"""How fast the compiled updates are: alone, over five seeds, and where networks are so small that only the
+calls cost time."""
 
 import dataclasses
-import itertools
-import json
-import platform
-import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Iterator
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from benchmarks.flops import ACTION, OBS, STATES, executed, least, steady
+from benchmarks.measure import Row, Settings, timed
 from sfm.agents.agent import make_agent
-from sfm.agents.types import Batch, ExpertStates
-from sfm.config import Config, SFMConfig
-from sfm.presets import preset
+from sfm.agents.types import ExpertStates
+from sfm.config import Config, SFMConfig, TD7Config
+from sfm.presets import DEFAULT, preset
 from sfm.training import buffer
 from sfm.training.device import Device
+from sfm.training.loop import recipe
 
-OBS, ACTION, STATES = 24, 6, 1000  # a walker and its demonstration
+__all__ = ["dispatch", "seeds", "updates"]
 
-
-@dataclass(frozen=True)
-class Options:
-    """Which preset to measure, and for how long each part."""
-
-    preset: str = "sfm-td3"
-    seconds: float = 5.0
-    task: str = "walker_walk"
+SEEDS = 5
+EPISODES = 20  # in replay
 
 
-def timed(run: Callable[[], object], seconds: float) -> float:
-    """Seconds per call, after one call that compiles."""
-    jax.block_until_ready(run())
-    count, begin = 0, time.perf_counter()
-    while count == 0 or time.perf_counter() - begin < seconds:
-        jax.block_until_ready(run())
-        count += 1
-    return (time.perf_counter() - begin) / count
+def updates(settings: Settings) -> Iterator[Row]:
+    """Updates/s, and their FLOP/s over those of products of their largest shapes in JAX and in NumPy."""
+    for name in settings.presets:
+        config = _shortened(preset(name))
+        batch, chunk, width = config.schedule.batch, config.schedule.chunk, _widest(config)
+        runs = prepared(config), jax_gemm(batch, width), numpy_gemm(batch, width)
+        update, *gemms = timed(*runs, seconds=settings.seconds)
+        achieved = executed(preset(name)) * chunk / update
+        in_jax, in_numpy = (PRODUCTS * 2 * batch * width**2 / gemm for gemm in gemms)
+        yield (
+            name,
+            {
+                "updates_per_s": chunk / update,
+                "gflops": achieved / 1e9,
+                "gemm_gflops": in_jax / 1e9,
+                "numpy_gflops": in_numpy / 1e9,
+                "achieved_over_gemm": achieved / in_jax,
+                "achieved_over_numpy": achieved / in_numpy,
+            },
+        )
 
 
-def gemm_rate(batch: int, width: int, seconds: float) -> float:
-    """FLOP/s of JAX's matrix product at the update's largest shapes."""
-    a, b = jnp.ones((batch, width)), jnp.ones((width, width))
-    repeat = 50
-    many = jax.jit(lambda a, b: jax.lax.fori_loop(0, repeat, lambda _, x: (x @ b) * 1e-3, a))
-    return repeat * 2 * batch * width * width / timed(lambda: many(a, b), seconds)
+def seeds(settings: Settings) -> Iterator[Row]:
+    """Time of updates of five seeds at once over five times that of one; the TD3 presets and the default."""
+    for config in (_shortened(preset(name)) for name in settings.presets):
+        if config.learner.kind != "td3" and config.preset != DEFAULT:
+            continue
+        together, solo = timed(prepared(config, SEEDS), prepared(config), seconds=settings.seconds)
+        rate = config.schedule.chunk / solo
+        yield config.preset, {"solo_updates_per_s": rate, "together_over_apart": together / (SEEDS * solo)}
 
 
-def prepared(config: Config, seeds: int = 1) -> Callable[[], object]:
-    """A call that runs one chunk of updates on random replay."""
+def dispatch(settings: Settings) -> Iterator[Row]:
+    """Updates/s of tiny networks under scan, over those of the same called one by one."""
+    config = preset("sfm-td3-cpu")
+    assert isinstance(config.objective, SFMConfig)
+    features = dataclasses.replace(config.objective.features, width=8, head_width=8, dim=8, state=0.0)
+    tiny = dataclasses.replace(
+        config,
+        learner=dataclasses.replace(config.learner, width=8, actor_delay=1),
+        objective=dataclasses.replace(config.objective, features=features, expert_interval=1),
+        schedule=dataclasses.replace(config.schedule, batch=8),
+    )
+    chunk = tiny.schedule.chunk
+    one_by_one = prepared(_chunked(tiny, 1), states=8, calls=chunk)
+    times = timed(prepared(tiny, states=8), one_by_one, seconds=settings.seconds)
+    scanned, single = (chunk / time for time in times)
+    yield (
+        "width 8, batch 8",
+        {
+            "scan_updates_per_s": scanned,
+            "single_updates_per_s": single,
+            "microseconds_per_call": 1e6 * (1 / single - 1 / scanned),
+            "scan_over_single": scanned / single,
+        },
+    )
+
+
+PRODUCTS = 20  # per timed call
+
+
+def jax_gemm(batch: int, width: int) -> Callable[[], object]:
+    """A call of `PRODUCTS` products [batch, width] @ [width, width]."""
+    a, b = jnp.ones((batch, width)), jnp.full((width, width), 1 / width)
+    many = jax.jit(lambda a, b: jax.lax.fori_loop(0, PRODUCTS, lambda _, x: x @ b, a))
+    return lambda: many(a, b).block_until_ready()
+
+
+def numpy_gemm(batch: int, width: int) -> Callable[[], object]:
+    """The same in NumPy."""
+    a, b = np.ones((batch, width), np.float32), np.full((width, width), 1 / width, np.float32)
+    out = np.empty_like(a)
+    return lambda: [np.matmul(a, b, out=out) for _ in range(PRODUCTS)]
+
+
+@functools.cache
+def prepared(config: Config, seeds: int = 1, *, states: int = STATES, calls: int = 1) -> Callable[[], object]:
+    """A call that runs `calls` chunks of updates on random replay; the demonstration has `states` states."""
+    config = steady(config)
+    device = Device(make_agent(config, OBS, ACTION), config.schedule.chunk, config.schedule.batch)
     rng = np.random.default_rng(0)
-    s = config.schedule
-    device = Device(make_agent(config, OBS, ACTION), s.chunk, s.batch)
-    layout = buffer.Layout(20_020, 2000)
     episodes = buffer.Episodes(
-        rng.standard_normal((20, STATES + 1, OBS), np.float32),
-        rng.uniform(-1, 1, (20, STATES, ACTION)).astype(np.float32),
-        np.zeros((20, STATES), np.float32),
-        np.full(20, STATES),
-        np.zeros(20, bool),
+        rng.standard_normal((EPISODES, STATES + 1, OBS), np.float32),
+        rng.uniform(-1, 1, (EPISODES, STATES, ACTION)).astype(np.float32),
+        np.zeros((EPISODES, STATES), np.float32),
+        np.full(EPISODES, STATES),
+        np.zeros(EPISODES, bool),
     )
-    layouts = [layout] + [buffer.Layout(20_020, 2000) for _ in range(seeds - 1)]
-    replay = device.add(
-        buffer.empty(seeds, 20_020, OBS, ACTION), *buffer.rows_of(layouts, [episodes] * seeds)
-    )
+    capacity = EPISODES * (STATES + 1)
+    layouts = [buffer.Layout(capacity, 2000) for _ in range(seeds)]
+    rows = buffer.rows_of(layouts, [episodes] * seeds)
+    replay = device.add(buffer.empty(seeds, capacity, OBS, ACTION), *rows)
     table = jax.device_put(buffer.stack_tables(layouts))
-    demos = ExpertStates(jnp.asarray(episodes.obs[:1]), jnp.array([STATES]))
+    shown = episodes.obs[:1, : states + 1], np.array([states]), episodes.action[:1, :states]
+    demos = ExpertStates(*map(jnp.asarray, shown))
     keys = jnp.stack([jax.random.key(i) for i in range(seeds)])
-    state = [device.init(keys, demos)]
-    active = np.ones(seeds, bool)
+    state = device.init(keys, demos)
+    rest = replay, table, demos, jnp.ones(seeds, bool), keys
+    device.compile_ahead(recipe(config), state, *rest)  # the program that training runs
 
-    def run() -> object:
-        state[0], metrics = device.updates(state[0], replay, table, demos, active, keys)
-        return metrics
+    def run() -> None:
+        nonlocal state
+        for _ in range(calls):
+            state, _ = device.updates(state, *rest)
+        jax.block_until_ready(state)
 
     return run
 
 
-def executed_flops(config: Config) -> float:
-    """FLOPs of one update as XLA counts them, the mean over the actor's delay."""
-    agent = make_agent(config, OBS, ACTION)
-    b = config.schedule.batch
-    wide, flat = (lambda n: jnp.zeros((b, n))), jnp.zeros(b)
-    batch = Batch(wide(OBS), wide(ACTION), wide(OBS), flat, flat, wide(OBS))
-    demos = ExpertStates(jnp.zeros((1, STATES + 1, OBS)), jnp.array([STATES]))
-    state = agent.init(jax.random.key(0), demos)
-
-    def flops(step: int) -> float:
-        one = jax.jit(lambda s, b, d: agent.update(s, b, b, d, jnp.array(step), jax.random.key(0)))
-        return one.lower(state, batch, demos).compile().cost_analysis()["flops"]  # pyright: ignore
-
-    delay = config.learner.actor_delay
-    every = config.objective.expert_interval if isinstance(config.objective, SFMConfig) else 1
-    busy, quiet, waiting = flops(delay), flops(2 * delay), flops(1)
-    acting = busy / every + quiet * (every - 1) / every if every > 1 else busy
-    return (acting + waiting * (delay - 1)) / delay
-
-
-def least_flops(config: Config) -> float:
-    """The least that one update of SFM-TD3 with predictive features needs: matrix products only."""
-    c, o = config.learner, config.objective
-    assert c.kind == "td3"
-    assert isinstance(o, SFMConfig)
-    f, b = o.features, config.schedule.batch
-
-    def weights(*sizes: int) -> tuple[int, int]:
-        layers = [i * j for i, j in itertools.pairwise(sizes)]
-        return sum(layers), layers[0]
-
-    hidden = (c.width,) * c.depth
-    actor, actor_in = weights(OBS, *hidden, ACTION)
-    critic, critic_in = weights(OBS + ACTION, *hidden, f.dim)
-    phi, phi_in = weights(OBS, *(f.width,) * f.depth, f.dim)
-    head, _ = weights(f.dim + ACTION, f.head_width, f.head_width, OBS)
-    trained = 6 * (phi + head) - 2 * phi_in - 2 * ACTION * f.head_width
-    regress = 2 * (6 * critic - 2 * critic_in)
-    target = 2 * actor + 2 * 2 * critic
-    # through the critic the actor needs the gradient of the actions' columns only
-    improve = 6 * actor - 2 * actor_in + 4 * critic - 2 * OBS * c.width
-    value = 2 * actor + 2 * critic
-    witness = value * ((o.match_from == "start") + (o.witness_batch == "independent"))
-    expert = 2 * phi * (STATES + 1) / b / o.expert_interval
-    return b * (trained + regress + target + (improve + witness + expert) / c.actor_delay)
-
-
-def environment_rates(task: str, seconds: float) -> dict[str, float]:
-    from sfm.envs import make
-    from sfm.training.rollout import rollout
-
-    def rate(run: Callable[[], int]) -> float:
-        run()
-        steps, begin = 0, time.perf_counter()
-        while steps == 0 or time.perf_counter() - begin < seconds:
-            steps += run()
-        return steps / (time.perf_counter() - begin)
-
-    envs = [make(task) for _ in range(8)]
-    rng = np.random.default_rng(0)
-    actions = rng.uniform(-1, 1, (1000, 8, envs[0].action_dim)).astype(np.float32)
-    lockstep = rate(lambda: int(rollout(envs, range(8), lambda obs, t: actions[t]).length.sum()))
-    from dm_control import suite  # after `make`, which keeps it from looking for a screen
-
-    plain_env = suite.load(*task.split("_", 1))
-
-    def plain() -> int:
-        plain_env.reset()
-        for t in range(1000):
-            plain_env.step(actions[t, 0])
-        return 1000
-
-    import mujoco
-
-    model, data = plain_env.physics.model.ptr, plain_env.physics.data.ptr
-    substeps = round(plain_env.control_timestep() / plain_env.physics.timestep())
-
-    def bare() -> int:
-        for _ in range(1000):
-            mujoco.mj_step(model, data, substeps)
-        return 1000
-
-    rates = {"lockstep_8": lockstep, "plain_loop": rate(plain), "bare_mj_step": rate(bare)}
-    return rates | {
-        "lockstep_over_plain": lockstep / rates["plain_loop"],
-        "lockstep_over_bare": lockstep / rates["bare_mj_step"],
-    }
-
-
-def measure(options: Options) -> dict:
-    config, seconds = preset(options.preset), options.seconds
-    chunk, batch = config.schedule.chunk, config.schedule.batch
-    solo = timed(prepared(config), seconds)
-    results: dict = {"preset": options.preset, "updates_per_second": chunk / solo}
-    width = max(config.learner.width, getattr(getattr(config.objective, "features", None), "width", 0))
-    gemm = gemm_rate(batch, width, seconds)
-    executed = executed_flops(config)
-    results["update"] = {
-        "gflop_executed": executed / 1e9,
-        "gemm_gflops": gemm / 1e9,
-        "achieved_over_gemm": executed * chunk / solo / gemm,
-    }
-    if config.learner.kind == "td3" and config.objective.kind == "sfm":
-        results["update"]["useful_over_executed"] = least_flops(config) / executed
-    small = dataclasses.replace(
-        config,
-        learner=dataclasses.replace(config.learner, width=8),
-        schedule=dataclasses.replace(config.schedule, batch=8),
+def _chunked(config: Config, chunk: int) -> Config:
+    """With `chunk` updates per call; TD7 then copies its targets once per call."""
+    learner = config.learner
+    if isinstance(learner, TD7Config):
+        learner = dataclasses.replace(learner, target_interval=chunk)
+    return dataclasses.replace(
+        config, learner=learner, schedule=dataclasses.replace(config.schedule, chunk=chunk)
     )
-    if isinstance(config.objective, SFMConfig):
-        features = dataclasses.replace(config.objective.features, width=8, head_width=8, dim=8)
-        small = dataclasses.replace(small, objective=dataclasses.replace(config.objective, features=features))
-    results["dispatch_microseconds_per_update"] = timed(prepared(small), seconds) / chunk * 1e6
-    results["five_seeds_over_five_solo"] = timed(prepared(config, seeds=5), seconds) / (5 * solo)
-    results["environment"] = environment_rates(options.task, seconds)
-    return results
 
 
-def machine() -> dict:
-    import os
-
-    return {
-        "cores": os.cpu_count(),
-        "processor": platform.processor() or platform.machine(),
-        "python": platform.python_version(),
-        "jax": jax.__version__,
-    }
+def _shortened(config: Config) -> Config:
+    """With calls of about a second."""
+    return _chunked(config, 4 if least(config) > 1e9 else 50)
 
 
-if __name__ == "__main__":
-    import tyro
-
-    given = tyro.cli(Options, args=sys.argv[1:])
-    print(json.dumps({"machine": machine(), **measure(given)}, indent=2))
+def _widest(config: Config) -> int:
+    o = config.objective
+    return max(config.learner.width, o.features.width if isinstance(o, SFMConfig) else 0)

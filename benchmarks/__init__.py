@@ -1,0 +1,1 @@
+"""Each prints what it measured in one run; `make bench` runs those that tell how fast training is."""

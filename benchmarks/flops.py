@@ -1,0 +1,279 @@
+"""FLOPs of one update: the least that its matrix products need, counted by hand, and what XLA executes.
+
+The least counts each network once on the same rows, also where both critic and actor need it, and its
+gradients only where a loss needs them. What is not a matrix product counts as nothing. Features are taken to
+be trained in every update, as in all presets.
+"""
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from benchmarks.measure import Row, Settings
+from sfm.agents.agent import make_agent
+from sfm.agents.objectives import OPOLO, SFM
+from sfm.agents.types import ExpertStates
+from sfm.config import (
+    BCConfig,
+    BCOConfig,
+    Config,
+    CostConfig,
+    DiscriminatorConfig,
+    FeatureConfig,
+    InverseConfig,
+    IQConfig,
+    OPOLOConfig,
+    RewardConfig,
+    SFMConfig,
+    TD7Config,
+)
+from sfm.presets import preset
+from sfm.training import buffer
+
+__all__ = ["ACTION", "OBS", "STATES", "executed", "flops", "least", "steady"]
+
+OBS, ACTION, STATES = 24, 6, 1000  # a walker and its demonstration
+BASELINES = ("expert-td3", "mm-td7-cpu", "gaifo-td3-cpu", "opolo-td3-cpu", "iq-learn-cpu", "bc", "bco")
+
+
+def flops(settings: Settings) -> Iterator[Row]:
+    """Least FLOPs of an update over those executed: what is below one is waste or is no matrix product."""
+    for name in (*settings.presets, *(() if settings.quick else BASELINES)):
+        config = preset(name)
+        useful, done = least(config) / 1e9, executed(config) / 1e9
+        yield name, {"least_gflop": useful, "executed_gflop": done, "useful_over_executed": useful / done}
+
+
+def steady(config: Config) -> Config:
+    """As it learns after its first updates."""
+    if isinstance(config.objective, OPOLOConfig):
+        return dataclasses.replace(config, objective=dataclasses.replace(config.objective, inverse_first=0))
+    return config
+
+
+# What is executed
+
+
+@functools.cache
+def executed(config: Config) -> float:
+    """FLOPs of one update as XLA counts them, the mean over what is done only now and then.
+
+    XLA counts the dearer branch of a condition and one turn of a loop: an update in which all is due.
+    """
+    config = steady(config)
+    agent = make_agent(config, OBS, ACTION)
+    batch, delay, objective = config.schedule.batch, config.learner.actor_delay, agent.objective
+
+    def arguments():
+        layout, key = buffer.Layout(2 * STATES, 2), jax.random.key(0)
+        stored = buffer.empty(1, 2 * STATES, OBS, ACTION), buffer.stack_tables([layout])
+        replay, table = jax.tree.map(lambda x: jnp.asarray(x)[0], stored)
+        rows = buffer.sample(replay, table, key, batch, goals=objective.uses_goals, spec=agent.spec)
+        other = buffer.sample(replay, table, key, batch) if objective.uses_other else rows
+        obs, action = jnp.zeros((1, STATES + 1, OBS)), jnp.zeros((1, STATES, ACTION))
+        demos = ExpertStates(obs, jnp.array([STATES]), action)
+        return agent.init(key, demos), rows, other, demos, jnp.array(1), key
+
+    shapes = jax.eval_shape(arguments)
+
+    def count(run: Callable[..., Any]) -> float:
+        return jax.jit(run).lower(*shapes).compile(_QUICKLY).cost_analysis()["flops"]  # pyright: ignore
+
+    whole = count(agent.update)
+    seldom: list[tuple[float, float]] = []  # FLOPs of a part, and the updates from one time to the next
+    if isinstance(objective, SFM) and objective.config.expert_interval > 1:
+
+        def expert(state, rows, other, demos, step, key):
+            value = functools.partial(agent.learner.value, state.learner)
+            return objective.expert_features(state.objective, value, demos, key)
+
+        seldom = [(count(expert), delay * objective.config.expert_interval)]
+    if isinstance(objective, OPOLO):
+        cost, inverse = objective._fit_cost, objective._fit_inverse
+        seldom = [
+            (
+                count(lambda s, rows, _, d, i, k: cost(s.objective, rows, d, k)),
+                objective.config.cost_interval,
+            ),
+            (count(lambda s, rows, *_: inverse(s.objective, rows)), objective.config.inverse_interval),
+        ]
+    if delay > 1:
+        nothing_due = count(lambda s, rows, o, d, i, k: agent.update(s, rows, o, d, jnp.array(1), k))
+        seldom.append((whole - nothing_due - sum(part for part, _ in seldom), delay))
+    return whole - sum(part * (1 - 1 / every) for part, every in seldom)
+
+
+# Same operations in less time to compile; only versions that know the second option are given it.
+_QUICKLY: dict[str, Any] = {"xla_backend_optimization_level": 0}
+if jax.__version__.startswith("0.10."):
+    _QUICKLY["xla_cpu_use_fusion_emitters"] = False
+
+
+# What is needed
+
+
+class Net(NamedTuple):
+    """Dense layers one after another. FLOPs per row."""
+
+    sizes: tuple[int, ...]
+
+    @property
+    def layers(self) -> list[int]:
+        """Weights of each."""
+        return [i * j for i, j in itertools.pairwise(self.sizes)]
+
+    @property
+    def forward(self) -> int:
+        return 2 * sum(self.layers)
+
+    def passed(self, inputs: int) -> int:
+        """Forward, and backward to so many of its inputs."""
+        return self.forward + 2 * sum(self.layers[1:]) + 2 * inputs * self.sizes[1]
+
+    def trained(self, inputs: int = 0) -> int:
+        """The same, and the gradient of its weights."""
+        return self.passed(inputs) + self.forward
+
+
+class Learning(NamedTuple):
+    """Least FLOPs per row of a learner's parts; psi is that of one twin."""
+
+    embed: float  # what the update trains besides critic and actor, and embeddings of (s, a)
+    fit: float  # psi(s, a), trained
+    act: float  # pi of states that are new
+    psi: float  # psi of states and actions that are new
+    bootstrap: float  # psi of both target twins at the end of a target
+    improve: float  # pi and psi(s, pi(s)), trained through
+    clone: float  # pi of states that are new, trained
+    value_next: float  # psi(s', pi(s')), less what the bootstrap has computed
+
+
+def learning(config: Config, dim: int) -> Learning:
+    """Of the config's learner with a critic in R^dim."""
+    c = config.learner
+    twins = 1 if c.actor_twin == "first" else 2
+    if isinstance(c, TD7Config):
+        return _td7(c, dim, twins)
+    hidden = (c.width,) * c.depth
+    actor = Net((OBS, *hidden, ACTION * (2 if c.kind == "stochastic" else 1)))
+    critic = Net((OBS + ACTION, *hidden, dim))
+    known = config.n_step == 1 and getattr(c, "target_actor", "online") == "online"
+    return Learning(
+        embed=0,
+        fit=critic.trained(),
+        act=actor.forward,
+        psi=critic.forward,
+        bootstrap=actor.forward + 2 * critic.forward,
+        improve=actor.trained() + twins * critic.passed(ACTION),
+        clone=actor.trained(),
+        value_next=critic.forward + (0 if known else actor.forward),
+    )
+
+
+def _td7(c: TD7Config, dim: int, twins: int) -> Learning:
+    w, z = c.width, c.embedding
+    state, pair = Net((OBS, w, w, z)), Net((z + ACTION, w, w, z))
+    actor_stem, actor = Net((OBS, w)), Net((w + z, w, w, ACTION))
+    stem, critic = Net((OBS + ACTION, w)), Net((w + 2 * z, w, w, dim))
+    act = state.forward + actor_stem.forward + actor.forward
+    psi = pair.forward + stem.forward + critic.forward
+    moved = actor_stem.trained() + actor.trained(w)  # the embedding of s is known
+    return Learning(
+        embed=state.trained() + pair.trained(z) + state.forward + state.forward + pair.forward,
+        fit=stem.trained() + critic.trained(w),
+        act=act,
+        psi=psi,
+        bootstrap=act + 2 * psi - pair.forward,
+        improve=moved + pair.passed(ACTION) + twins * (stem.passed(ACTION) + critic.passed(w + z)),
+        clone=moved + state.forward,
+        value_next=act + psi,
+    )
+
+
+_WITH_TD7 = SFMConfig | RewardConfig | DiscriminatorConfig  # the others train more than pi(s) and psi(s, a)
+
+
+def least(config: Config) -> float:
+    """The least FLOPs of one update."""
+    o, batch = config.objective, config.schedule.batch
+    if isinstance(config.learner, TD7Config) and not isinstance(o, _WITH_TD7):
+        raise NotImplementedError(f"the least of {o.kind} with TD7")
+    ahead = config.n_step - 1  # cumulants of later states, per row
+    if isinstance(o, SFMConfig):
+        dim = o.features.dim + (OBS if o.features.state else 0)
+        always, acting = _sfm(o, learning(config, dim), batch, ahead)
+    else:
+        always, acting = _scalar(o, learning(config, 1), ahead)
+    rows = 2 * batch if isinstance(o, IQConfig) else batch  # half are the expert's
+    return rows * (always + acting / config.learner.actor_delay)
+
+
+def _sfm(o: SFMConfig, it: Learning, batch: int, ahead: int) -> tuple[float, float]:
+    """Per row: of every update, and of an actor step."""
+    phi = Net((OBS, *(o.features.width,) * o.features.depth, o.features.dim))
+    independent = o.witness_batch == "independent"
+    now, following = (it.act + it.psi, it.act + it.psi) if independent else (0, it.value_next)
+    policy = {
+        "start": now + following,
+        "anywhere": now,
+        "visits": phi.forward + (now + it.psi if o.lead else 0),
+    }[o.match_from]
+    expert = phi.forward * STATES / batch / o.expert_interval
+    always = _features(o.features, phi) + ahead * phi.forward + it.embed + it.bootstrap + 2 * it.fit
+    return always, it.improve + policy + expert
+
+
+def _features(f: FeatureConfig, phi: Net) -> float:
+    def headed(sees: int, target: int, states: int = 1) -> float:
+        head = Net((states * f.dim + sees, f.head_width, f.head_width, target))
+        return states * phi.trained() + head.trained(states * f.dim)
+
+    return {
+        "fdm": headed(ACTION, OBS),
+        "idm": headed(0, ACTION, states=2),
+        "ae": headed(0, OBS),
+        "hr": 2 * (2 * phi.trained() + 3 * phi.forward),
+        "random": phi.forward,
+        "adversarial": phi.forward,
+    }[f.method]
+
+
+def _scalar(o: Any, it: Learning, ahead: int) -> tuple[float, float]:
+    """The same of objectives with a scalar critic."""
+    learned = it.embed + it.bootstrap + 2 * it.fit
+    match o:  # what both critic and actor step need counts in the former
+        case RewardConfig():
+            return learned, it.improve
+        case DiscriminatorConfig():
+            cost = _cost(o.cost, 2 if o.sees == "pair" else 1)
+            return learned + (1 + ahead) * cost.forward, it.improve
+        case OPOLOConfig():
+            cost, inverse = _cost(o.cost, 2), _inverse(o.inverse)
+            # of the gradient penalty: forward, backward, and backward through both
+            fit_cost = 2 * cost.trained() + 6 * cost.forward
+            always = learned + cost.forward + fit_cost / o.cost_interval
+            always += inverse.trained() / o.inverse_interval + it.act + 2 * it.fit
+            return always, it.improve - it.act + it.clone + inverse.forward
+        case IQConfig():
+            twins = 1 if o.twins == "first" else 2
+            following = it.fit if o.bootstrap == "online" else it.psi
+            return it.embed + 2 * it.act + twins * (2 * it.fit + following), it.improve - it.act
+        case BCConfig():
+            return 0, it.clone
+        case BCOConfig():
+            inverse = _inverse(o.inverse)
+            return inverse.trained(), it.clone + inverse.forward
+    raise NotImplementedError(f"the least of objective {o.kind}")
+
+
+def _cost(c: CostConfig, states: int) -> Net:
+    return Net((states * OBS, *(c.width,) * c.depth, 1))
+
+
+def _inverse(c: InverseConfig) -> Net:
+    return Net((2 * OBS, c.width, c.width, ACTION))
