@@ -138,10 +138,10 @@ BASELINES: dict[str, Config] = {
 
 # A fifth of the budget goes into fresh episodes; the cost takes as many steps as in the paper's long runs.
 SMALL_MM = DiscriminatorConfig(
-    cost=CostConfig(width=128, decay_updates=120),
+    cost=CostConfig(width=128),
     refresh_every=5_000,
     refresh_episodes=1,
-    refresh_updates=4,
+    refresh_updates=5,
 )
 SMALL_GAIFO = dataclasses.replace(SMALL_MM, sees="pair")
 SMALL_OPOLO = OPOLOConfig(
