@@ -38,7 +38,7 @@ def _put_off(name: str) -> Iterator[None]:
         yield
         return
     sys.modules[name] = stand_in = ModuleType(name)
-    stand_in.__getattr__ = lambda attribute: getattr(importlib.import_module(name), attribute)
+    vars(stand_in)["__getattr__"] = lambda attribute: getattr(importlib.import_module(name), attribute)
     try:
         yield
     finally:

@@ -46,7 +46,7 @@ def compiled(function: Callable[..., tuple[Any, dict[str, Any]]], args: tuple[An
     program, names = found
     donated = tuple(range(state.num_leaves))
     level = "xla_backend_optimization_level"  # 3, the default, compiles longer and runs no faster
-    options = {} if level in os.environ.get("XLA_FLAGS", "") else {level: 2}
+    options: Any = {} if level in os.environ.get("XLA_FLAGS", "") else {level: 2}
     run = jax.jit(program.call, donate_argnums=donated).lower(*leaves).compile(compiler_options=options)
 
     def call(*args: Any) -> tuple[Any, dict[str, Any]]:
