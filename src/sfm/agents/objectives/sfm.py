@@ -86,7 +86,7 @@ class SFM(Objective[SFMState]):
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""
         seen = self._seen(o, obs)
-        return self._cumulant(o, self.features.phi(o.features, seen), seen)
+        return self._cumulant(o, self._whole(self.features.phi(o.features, seen), seen))
 
     def cumulant(self, o: SFMState, obs: Array, next_obs: Array, reward: Array) -> Array:
         return self.phi(o, obs)
@@ -100,8 +100,7 @@ class SFM(Objective[SFMState]):
         weight = self.config.features.state
         return jnp.concatenate([phi, weight * seen], -1) if weight else phi
 
-    def _cumulant(self, o: SFMState, phi: Array, seen: Array) -> Array:
-        whole = self._whole(phi, seen)
+    def _cumulant(self, o: SFMState, whole: Array) -> Array:
         return self.scale * (whole - o.centre.mean if self.centred else whole)
 
     def update(
@@ -125,11 +124,10 @@ class SFM(Objective[SFMState]):
         else:
             features, phi, metrics = jax.lax.cond(step % interval == 0, learn, rest, o.features)
             metrics = jax.tree.map(lambda m: m * interval, metrics)
-        o = o._replace(features=features)
-        if self.centred:
-            mean = self._whole(phi, batch.obs).mean(0)
-            o = o._replace(centre=o.centre.add(mean, self.config.features.centre_decay))
-        return o, jax.lax.stop_gradient(self._cumulant(o, phi, batch.obs)), metrics
+        whole, decay = self._whole(phi, batch.obs), self.config.features.centre_decay
+        centre = o.centre.add(whole.mean(0), decay) if self.centred else o.centre
+        o = o._replace(features=features, centre=centre)
+        return o, jax.lax.stop_gradient(self._cumulant(o, whole)), metrics
 
     def weigh(
         self,
