@@ -145,6 +145,7 @@ class SFMConfig:
 
     kind: ClassVar[str] = "sfm"
     needs: ClassVar[Needs] = "states"
+    looks_ahead: ClassVar[bool] = True  # n_step above 1 works: it has `Objective.cumulant`
     features: FeatureConfig = field(default_factory=FeatureConfig)
     ema: float = 0.98
     """Decay of the averages of the expert's and the policy's successor features."""
@@ -185,6 +186,7 @@ class RewardConfig:
 
     kind: ClassVar[str] = "reward"
     needs: ClassVar[Needs] = "nothing"
+    looks_ahead: ClassVar[bool] = True
     twins: Literal["min", "mean"] = "min"
     scale: float = 1.0
 
@@ -217,6 +219,7 @@ class DiscriminatorConfig:
 
     kind: ClassVar[str] = "discriminator"
     needs: ClassVar[Needs] = "states"
+    looks_ahead: ClassVar[bool] = True
     sees: Literal["state", "pair"] = "state"
     """The cost sees s (moment matching) or s and s' (GAIfO)."""
     cost: CostConfig = field(default_factory=CostConfig)
@@ -247,6 +250,7 @@ class OPOLOConfig:
 
     kind: ClassVar[str] = "opolo"
     needs: ClassVar[Needs] = "states"
+    looks_ahead: ClassVar[bool] = False
     cost: CostConfig = field(
         default_factory=lambda: CostConfig(
             activation="tanh", loss="js", penalty_norm=1.0, entropy=1e-3, lr=3e-4, lr_final=None
@@ -271,6 +275,7 @@ class IQConfig:
 
     kind: ClassVar[str] = "iq"
     needs: ClassVar[Needs] = "actions"
+    looks_ahead: ClassVar[bool] = False
     value_term: Literal["value", "value_expert", "v0"] = "value"
     """Which states' V - gamma V' is lowered: all, or the expert's; `v0`: (1 - gamma) V of the expert's."""
     chi: float = 0.5
@@ -289,6 +294,7 @@ class BCConfig:
 
     kind: ClassVar[str] = "bc"
     needs: ClassVar[Needs] = "actions"
+    looks_ahead: ClassVar[bool] = False
     validation: float = 0.0
     """The last part of each demonstration to hold out; the policy that does best on it is kept."""
     patience: int = 0
@@ -301,6 +307,7 @@ class BCOConfig:
 
     kind: ClassVar[str] = "bco"
     needs: ClassVar[Needs] = "states"
+    looks_ahead: ClassVar[bool] = False
     inverse: InverseConfig = field(default_factory=InverseConfig)
 
 
@@ -370,7 +377,7 @@ class Config:
             (0.0 <= self.gamma < 1.0, f"gamma must lie in [0, 1), not {self.gamma}"),
             (self.n_step >= 1, "n_step must be at least 1"),
             (
-                self.n_step == 1 or self.objective.kind in ("sfm", "reward", "discriminator"),
+                self.n_step == 1 or self.objective.looks_ahead,
                 f"n_step above 1 does not work with the objective '{self.objective.kind}'",
             ),
             (self.seeds >= 1, "seeds must be at least 1"),

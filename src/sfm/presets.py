@@ -115,7 +115,7 @@ def _small(config: Config, objective: DiscriminatorConfig | OPOLOConfig, normali
     return dataclasses.replace(
         config,
         gamma=0.98,
-        n_step=N_STEP if isinstance(objective, DiscriminatorConfig) else 1,
+        n_step=N_STEP if objective.looks_ahead else 1,
         normalise=normalise,
         learner=dataclasses.replace(config.learner, **SMALL[config.learner.kind]),
         objective=objective,
