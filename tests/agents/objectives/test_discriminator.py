@@ -71,17 +71,12 @@ def test_a_refresh_lowers_the_cost_of_the_expert_against_the_policy():
 
 def rate(before, after) -> float:
     """The learning rate of one step of Adam, from the state that it left behind."""
-    adam = after.opt[0]
+    adam = jax.device_get(after.opt[0])
     n = float(adam.count[0])
-
-    def ratio(old, new, mu, nu):
-        step = mu / (1 - 0.9**n) / (np.sqrt(nu / (1 - 0.999**n)) + 1e-8)
-        moving = np.abs(step) > 0.1
-        return (old - new)[moving] / step[moving]
-
-    trees = map(jax.device_get, (before.net, after.net, adam.mu, adam.nu))
-    ratios = [ratio(*leaves) for leaves in zip(*map(jax.tree.leaves, trees), strict=True)]
-    return float(np.median(np.concatenate(ratios)))
+    old, new = (np.concatenate([np.ravel(x) for x in jax.tree.leaves(t.net)]) for t in (before, after))
+    step = adam.mu[0] / (1 - 0.9**n) / (np.sqrt(adam.nu[0] / (1 - 0.999**n)) + 1e-8)
+    moving = np.abs(step) > 0.1
+    return float(np.median((old - new)[moving] / step[moving]))
 
 
 @pytest.mark.parametrize("counted", [False, True])
