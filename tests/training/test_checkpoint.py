@@ -100,8 +100,9 @@ def test_a_damaged_later_step_does_not_displace_a_new_one(tmp_path, keep):
 
 def test_other_format_is_refused(tmp_path):
     checkpoints = save(tmp_path, 10)
-    storage.write_arrays(tmp_path / NAMES[20], contents(20), {"format": FORMAT_VERSION + 1, "sfm": "9.9"})
-    message = f"checkpoint was written by another version (format {FORMAT_VERSION + 1}, this is {FORMAT_VERSION}): use sfm 9.9"
+    other = FORMAT_VERSION + 1
+    storage.write_arrays(tmp_path / NAMES[20], contents(20), {"format": other, "sfm": "9.9"})
+    message = f"checkpoint was written by another version (format {other}, this is {FORMAT_VERSION}): use sfm 9.9"
     with pytest.raises(SfmError, match=re.escape(message)):
         checkpoints.load()
 
