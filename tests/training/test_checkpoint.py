@@ -102,7 +102,7 @@ def test_other_format_is_refused(tmp_path):
     checkpoints = save(tmp_path, 10)
     other = FORMAT_VERSION + 1
     storage.write_arrays(tmp_path / NAMES[20], contents(20), {"format": other, "sfm": "9.9"})
-    message = f"checkpoint was written by another version (format {other}, this is {FORMAT_VERSION}): use sfm 9.9"
+    message = f"written by another version (format {other}, this is {FORMAT_VERSION}): use sfm 9.9"
     with pytest.raises(SfmError, match=re.escape(message)):
         checkpoints.load()
 
