@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from benchmarks.measure import Row, Settings
 from sfm.agents.agent import make_agent
@@ -77,7 +78,7 @@ def executed(config: Config) -> float:
         other = buffer.sample(replay, table, key, batch) if objective.uses_other else rows
         obs, action = jnp.zeros((1, STATES + 1, OBS)), jnp.zeros((1, STATES, ACTION))
         demos = ExpertStates(obs, jnp.array([STATES]), action)
-        return agent.init(key, demos), rows, other, demos, jnp.array(1), key
+        return agent.init(np.random.default_rng(0)), rows, other, demos, jnp.array(1), key
 
     shapes = jax.eval_shape(arguments)
 

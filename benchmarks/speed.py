@@ -121,7 +121,7 @@ def prepared(config: Config, seeds: int = 1, *, states: int = STATES, calls: int
     shown = episodes.obs[:1, : states + 1], np.array([states]), episodes.action[:1, :states]
     demos = ExpertStates(*map(jnp.asarray, shown))
     keys = jnp.stack([jax.random.key(i) for i in range(seeds)])
-    state = device.init(keys, demos)
+    state = device.init([np.random.default_rng(i) for i in range(seeds)])
     rest = replay, table, demos, jnp.ones(seeds, bool), keys
     device.compile_ahead(recipe(config), state, *rest)  # the program that training runs
 

@@ -23,6 +23,11 @@ LEARNERS = {
 }
 
 
+def rng() -> np.random.Generator:
+    """For the first networks of a test."""
+    return np.random.default_rng(0)
+
+
 def random_batch(seed: int = 0, count: int = 32) -> Batch:
     """Unrelated rows, a quarter of them terminal."""
     rng = np.random.default_rng(seed)
@@ -52,9 +57,9 @@ def small_sfm(method: str = "random", dim: int = DIM, **changes: Any) -> SFMConf
 
 
 def make(kind: str, spec: Spec = SPEC, **changes: Any) -> tuple[Any, Any]:
-    """A learner and its first state. Not jitted: the operations are compiled once for all tests."""
+    """A learner and its first state."""
     learner = make_learner(dataclasses.replace(LEARNERS[kind], **changes), spec)
-    return learner, learner.init(jax.random.key(0), DIM)
+    return learner, learner.init(rng(), DIM)
 
 
 def doubled(tree: Any) -> Any:

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import LEARNERS, SPEC, assert_close, random_batch, random_demos, same, small_sfm
+from helpers import LEARNERS, SPEC, assert_close, random_batch, random_demos, rng, same, small_sfm
 
 from sfm.agents.agent import make_agent
 from sfm.agents.types import Ahead
@@ -23,7 +23,7 @@ def make(kind="td3", objective=None, normalise=False, n_step=1, **changes):
         gamma=SPEC.gamma, learner=learner, objective=objective, normalise=normalise, n_step=n_step
     )
     agent = make_agent(config, SPEC.obs_dim, SPEC.action_dim)
-    return agent, agent.init(KEY, random_demos())
+    return agent, agent.init(rng())
 
 
 def updates(agent, state, count):
@@ -111,7 +111,7 @@ def test_every_learner_takes_every_objective(kind):
         agent = make_agent(config, SPEC.obs_dim, SPEC.action_dim)
 
         def run(key, agent=agent):
-            state = agent.init(key, random_demos())
+            state = agent.init(rng())
             return state, agent.update(
                 state, random_batch(), random_batch(), random_demos(), jnp.array(1), key
             )

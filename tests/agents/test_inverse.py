@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import SPEC, assert_close, descending, random_batch
+from helpers import SPEC, assert_close, descending, random_batch, rng
 
 from sfm.agents.inverse import InverseModel, standardised_pair
 from sfm.agents.optim import Moments
@@ -27,7 +27,7 @@ def test_it_learns_actions_from_transitions():
     def run(model):
         return jax.lax.scan(lambda m, k: m.fit(config, moved(k)), model, jax.random.split(KEY, 600))
 
-    model, errors = run(InverseModel.create(config, SPEC, KEY))
+    model, errors = run(InverseModel.create(config, SPEC, rng()))
     assert errors[0] > 0.3
     unseen = moved(jax.random.key(1))
     assert jnp.abs(model(unseen.obs, unseen.next_obs) - unseen.action).mean() < 0.15
@@ -35,7 +35,7 @@ def test_it_learns_actions_from_transitions():
 
 def test_weight_decay_pulls_every_parameter_to_zero():
     batch = random_batch()
-    model = InverseModel.create(InverseConfig(width=8), SPEC, KEY)
+    model = InverseModel.create(InverseConfig(width=8), SPEC, rng())
     model = model._replace(trained=descending(model.trained))
     without, error = model.fit(InverseConfig(decay=0.0), batch)
     with_decay, same_error = model.fit(InverseConfig(decay=0.1), batch)

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from helpers import rng
 
 from sfm.agents.nets import (
     MLP,
@@ -31,26 +32,21 @@ X = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
 MLPS = {"elu": {"activation": "elu"}, "stem": {"stem": True}, "normed": {"normed": True}}
 
 
-def build(make, seed=0):
-    """A network on the host; make: key -> network."""
-    return jax.device_get(jax.jit(make)(jax.random.key(seed)))
-
-
 @functools.cache
 def mlp(kind):
-    return build(lambda key: MLP((3, 8, 8, 2), key, init="lecun", **MLPS[kind]))
+    return MLP((3, 8, 8, 2), rng(), init="lecun", **MLPS[kind])
 
 
 @pytest.mark.parametrize(("fan_in", "fan_out"), [(8, 32), (32, 8), (64, 64)])
 def test_orthogonal_kernels_have_orthonormal_rows_or_columns(fan_in, fan_out):
-    layer = build(lambda key: Linear(fan_in, fan_out, "orthogonal", key))
+    layer = Linear(fan_in, fan_out, "orthogonal", rng())
     w = layer.weight if fan_in >= fan_out else layer.weight.T
     np.testing.assert_allclose(w.T @ w, np.eye(min(fan_in, fan_out)), atol=1e-5)
     assert not layer.bias.any()
 
 
 def test_lecun_kernels_have_variance_one_over_fan_in():
-    layer = build(lambda key: Linear(100, 1000, "lecun", key))
+    layer = Linear(100, 1000, "lecun", rng())
     assert layer.weight.var() == pytest.approx(1 / 100, rel=0.02)
     assert layer.weight.mean() == pytest.approx(0, abs=1e-3)
     assert not layer.bias.any()
@@ -107,7 +103,7 @@ def test_host_and_device_compute_the_same(kind):
 
 
 def test_twins_are_independent_and_reduced_as_named():
-    twins = build(lambda key: ensemble(lambda k: MLP((3, 8, 2), k, init="lecun"), key))
+    twins = ensemble(functools.partial(MLP, (3, 8, 2), rng(), init="lecun"))
     a, b = first(twins)(X), jax.tree.map(lambda p: p[1], twins)(X)
     assert np.abs(a - b).min() > 1e-4
     expected = {"first": a, "mean": (a + b) / 2, "min": np.minimum(a, b)}

@@ -83,7 +83,8 @@ def test_every_learner_finds_the_point(kind):
     assert training.evaluate(0, lambda obs, noise: 0 * obs).mean() < best - 5  # which is not easy
     distances = np.maximum(1.5 - 0.2 * np.arange(1, 21), 0)
     furthest = -np.sum(GAMMA ** np.arange(20) * distances**2)
-    np.testing.assert_allclose(value(training, [[-1.0], [0.5]]), [furthest, 0], atol=1)
+    # the lesser twin is learned, of smoothed actions: it may stay somewhat below
+    np.testing.assert_allclose(value(training, [[-1.0], [0.5]]), [furthest, 0], atol=1.5)
 
 
 @pytest.mark.parametrize("kind", LEARNERS)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.learners import Learner, make_learner
@@ -30,11 +31,10 @@ class Agent(NamedTuple):
     actor_delay: int
     normalise: bool
 
-    def init(self, key: Array, demos: ExpertStates | None) -> AgentState:
-        k_learner, k_objective = jax.random.split(key)
-        learner = self.learner.init(k_learner, self.objective.dim)
+    def init(self, rng: np.random.Generator) -> AgentState:
+        learner = self.learner.init(rng, self.objective.dim)
         moments = Moments.zeros(self.spec.obs_dim) if self.normalise else None
-        return AgentState(learner, self.objective.init(k_objective, demos), moments)
+        return AgentState(learner, self.objective.init(rng), moments)
 
     def cloner(self) -> "Agent":
         """An agent whose actor, the same as this one's, clones the expert's actions."""

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax import Array
 
@@ -28,9 +29,9 @@ class InverseModel(NamedTuple):
     moments: Moments  # of the states it has learned from
 
     @classmethod
-    def create(cls, config: InverseConfig, spec: Spec, key: Array) -> "InverseModel":
+    def create(cls, config: InverseConfig, spec: Spec, rng: np.random.Generator) -> "InverseModel":
         sizes = (2 * spec.obs_dim, config.width, config.width, spec.action_dim)
-        net = MLP(sizes, key, activation="tanh", init="lecun")
+        net = MLP(sizes, rng, activation="tanh", init="lecun")
         return cls(Trained.create(net, adam(config.lr)), Moments.zeros(spec.obs_dim))
 
     def __call__(self, obs: Array, next_obs: Array) -> Array:

@@ -1,10 +1,11 @@
-"""Networks with explicit initialisation.
+"""Networks, initialised on the host, where nothing has to be compiled for it.
 
 Every module computes in NumPy when its arrays are NumPy arrays and in JAX otherwise, so that one
 definition serves training on the device and acting on the host without a device round trip.
 """
 
-import functools
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -22,10 +23,12 @@ __all__ = [
     "ensemble",
     "first",
     "joined",
+    "lecun",
     "namespace",
     "orthogonal",
     "over_twins",
     "scaled_l2_norm",
+    "stacked",
     "twin_value",
     "twins_of",
 ]
@@ -64,41 +67,34 @@ def scaled_l2_norm(x, eps: float = 1e-6):
     return x * (x.shape[-1] ** 0.5) / (xp.sqrt((x * x).sum(-1, keepdims=True) + 1e-12) + eps)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))  # traced once per shape
-def orthogonal(key: Array, rows: int, columns: int) -> Array:
-    """A random matrix with orthonormal rows or columns, whichever are fewer.
-
-    Gram-Schmidt in plain JAX: several LAPACK factorisations inside one compiled function can wait for each
-    other for ever where XLA has few threads.
-    """
-    short = min(rows, columns)
-    q = jax.random.normal(key, (max(rows, columns), short))
-
-    def orthogonalise(j: Array, q: Array) -> Array:
-        v = q[:, j] / jnp.linalg.norm(q[:, j])
-        later = jnp.where(jnp.arange(short) > j, v @ q, 0.0)
-        return (q - jnp.outer(v, later)).at[:, j].set(v)
-
-    q = jax.lax.fori_loop(0, short, orthogonalise, q)
-    q = 1.5 * q - 0.5 * q @ (q.T @ q)  # a Newton step removes what rounding has left
-    return q if rows >= columns else q.T
+def orthogonal(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    """A random matrix with orthonormal rows or columns, whichever are fewer."""
+    q, r = np.linalg.qr(rng.standard_normal((max(rows, columns), min(rows, columns))))
+    q *= np.sign(np.diagonal(r))  # without this not every such matrix is equally likely
+    return (q if rows >= columns else q.T).astype(np.float32, order="C")
 
 
-def _kernel(key: Array, fan_in: int, fan_out: int, init: str) -> Array:
-    if init == "orthogonal":
-        return orthogonal(key, fan_in, fan_out)
-    return jax.nn.initializers.lecun_normal()(key, (fan_in, fan_out), jnp.float32)
+def lecun(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    """Independent entries of variance 1 / rows, from a normal distribution cut off at two of its spreads."""
+    x = rng.standard_normal((rows, columns))
+    while (far := np.abs(x) > 2).any():
+        x[far] = rng.standard_normal(far.sum())
+    return (x / (CUT_SPREAD * rows**0.5)).astype(np.float32)
+
+
+CUT_SPREAD = 0.87962566  # of a standard normal distribution cut off at 2
+INITS = {"orthogonal": orthogonal, "lecun": lecun}
 
 
 class Linear(eqx.Module):
     """x [..., in] -> [..., out]."""
 
-    weight: Array
-    bias: Array
+    weight: Array | np.ndarray
+    bias: Array | np.ndarray
 
-    def __init__(self, fan_in: int, fan_out: int, init: str, key: Array):
-        self.weight = _kernel(key, fan_in, fan_out, init)
-        self.bias = jnp.zeros(fan_out, jnp.float32)
+    def __init__(self, fan_in: int, fan_out: int, init: str, rng: np.random.Generator):
+        self.weight = INITS[init](rng, fan_in, fan_out)
+        self.bias = np.zeros(fan_out, np.float32)
 
     def __call__(self, x):
         return x @ self.weight + self.bias
@@ -107,11 +103,11 @@ class Linear(eqx.Module):
 class LayerNorm(eqx.Module):
     """Zero mean and unit variance over the last axis, then a learned scale and shift."""
 
-    scale: Array
-    shift: Array
+    scale: Array | np.ndarray
+    shift: Array | np.ndarray
 
     def __init__(self, size: int):
-        self.scale, self.shift = jnp.ones(size, jnp.float32), jnp.zeros(size, jnp.float32)
+        self.scale, self.shift = np.ones(size, np.float32), np.zeros(size, np.float32)
 
     def __call__(self, x):
         centred = x - x.mean(-1, keepdims=True)
@@ -133,16 +129,14 @@ class MLP(eqx.Module):
     def __init__(
         self,
         sizes: tuple[int, ...],
-        key: Array,
+        rng: np.random.Generator,
         *,
         activation: str = "relu",
         init: str = "orthogonal",
         normed: bool = False,
         stem: bool = False,
     ):
-        keys = jax.random.split(key, len(sizes) - 1)
-        pairs = zip(sizes[:-1], sizes[1:], keys, strict=True)
-        self.layers = tuple(Linear(i, o, init, k) for i, o, k in pairs)
+        self.layers = tuple(Linear(i, o, init, rng) for i, o in itertools.pairwise(sizes))
         has_norm = [normed or (stem and i == 0) for i in range(len(sizes) - 2)]
         self.norms = tuple(LayerNorm(n) if h else None for n, h in zip(sizes[1:-1], has_norm, strict=True))
         self.activation, self.stem = activation, stem
@@ -155,9 +149,14 @@ class MLP(eqx.Module):
         return self.layers[-1](x)
 
 
-def ensemble(make, key: Array, size: int = 2):
-    """`size` independent networks with stacked parameters; make: key -> network."""
-    return jax.vmap(make)(jax.random.split(key, size))
+def stacked(trees: Sequence[Any]) -> Any:
+    """Trees of NumPy arrays as one, each array [len(trees), ...]."""
+    return jax.tree.map(lambda *arrays: np.stack(arrays), *trees)
+
+
+def ensemble(make: Callable[[], Any], size: int = 2):
+    """`size` networks with stacked parameters."""
+    return stacked([make() for _ in range(size)])
 
 
 def first(nets):

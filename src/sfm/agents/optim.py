@@ -7,10 +7,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax import Array
 
-__all__ = ["Average", "Moments", "Trained", "adam", "copy", "polyak", "standardised"]
+__all__ = ["Average", "Moments", "Trained", "adam", "copy", "polyak", "standardised", "zeros"]
 
 Net = TypeVar("Net")
 
@@ -40,7 +41,7 @@ class Trained(eqx.Module, Generic[Net]):
 
     @classmethod
     def create(cls, net: Net, tx: optax.GradientTransformation) -> "Trained[Net]":
-        return cls(net, tx.init(net), tx)  # pyright: ignore[reportArgumentType]
+        return cls(net, jax.jit(tx.init)(net), tx)  # pyright: ignore[reportArgumentType]
 
     def restarted(self) -> "Trained[Net]":
         """The same network with a new optimizer."""
@@ -53,13 +54,18 @@ class Trained(eqx.Module, Generic[Net]):
         return Trained(optax.apply_updates(self.net, updates), opt, self.tx), value, aux  # pyright: ignore
 
 
+def zeros(*shape: int, dtype: Any = np.float32) -> Array:
+    """On the host, where nothing has to be compiled for it."""
+    return np.zeros(shape, dtype)  # pyright: ignore[reportReturnType]
+
+
 def polyak(target: Net, online: Net, rate: float) -> Net:
     return jax.tree.map(lambda t, o: t + rate * (o - t), target, online)
 
 
 def copy(net: Net) -> Net:
     """Fresh arrays: donated arguments must not alias."""
-    return jax.tree.map(jnp.copy, net)
+    return jax.tree.map(lambda x: x.copy(), net)
 
 
 class Average(NamedTuple):
@@ -70,7 +76,7 @@ class Average(NamedTuple):
 
     @classmethod
     def zeros(cls, *shape: int) -> "Average":
-        return cls(jnp.zeros(shape), jnp.zeros(()))
+        return cls(zeros(*shape), zeros())
 
     def add(self, value: Array, decay: float) -> "Average":
         total = decay * self.total + (1 - decay) * value

@@ -1,15 +1,18 @@
 """The compiled part of training: everything that runs on the device, over S seeds at once."""
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.agent import Agent, AgentState
-from sfm.agents.types import ExpertStates, Metrics
+from sfm.agents.nets import stacked
+from sfm.agents.types import Metrics
 from sfm.training import programs
 from sfm.training.buffer import Replay, Table, add, sample
 
@@ -40,20 +43,12 @@ class Device:
         self._updates = jax.jit(self._run_chunk, donate_argnums=0)
         self._compiled: Future[Any] | None = None
 
-        # It runs once: compiling it well would take longer than it saves.
-        init = jax.vmap(agent.init, in_axes=(0, None))
-        self._init = jax.jit(init, compiler_options={"xla_backend_optimization_level": 0})
-
-    def init(self, keys: Array, demos: ExpertStates | None) -> AgentState:
-        return self._init(keys, demos)
+    def init(self, draws: Sequence[np.random.Generator]) -> AgentState:
+        return jax.device_put(stacked([self.agent.init(rng) for rng in draws]), may_alias=False)
 
     def restart(self, state: AgentState, learner: Any, moments: Any) -> AgentState:
         """`state` with the networks of another learner of the same shape, and what they have seen."""
         return state._replace(learner=jax.jit(jax.vmap(self.agent.learner.restart))(learner), moments=moments)
-
-    def shapes(self, keys: Array, demos: ExpertStates | None) -> AgentState:
-        """What `init` returns, without its values; it is traced once for both."""
-        return self._init.trace(keys, demos).out_info
 
     def policies(self, state: AgentState) -> list[Any]:
         """One acting policy per seed, on the host."""

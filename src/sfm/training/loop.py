@@ -32,7 +32,7 @@ from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, play, reset_seed, rol
 __all__ = ["Diverged", "SeedProgress", "Training", "recipe"]
 
 Row = dict[str, Any]
-ACT, UPDATE, FRESH, FIT, INIT, WARM = range(6)  # streams of random keys
+ACT, UPDATE, FRESH, FIT, INIT, WARM = range(6)  # streams of random numbers
 
 
 class Diverged(SfmError):
@@ -75,14 +75,12 @@ class Training:
             )
         self.device = Device(self.agent, s.chunk, s.batch)
         self.keys = jnp.stack([jax.random.key(seed) for seed in self.seeds])
-        starts = jnp.stack([self._key(i, INIT, 0) for i in range(len(self.seeds))])
         capacity = s.replay + s.replay // env.max_steps + env.max_steps + 1  # a slot more per episode
         rows = capacity // min(env.max_steps + 1, 16) + 1
         self.layouts = [Layout(capacity, rows) for _ in self.seeds]
         self.replay = buffer.empty(len(self.seeds), capacity, env.obs_dim, env.action_dim)
-        self.state = self.device.shapes(starts, self.demos)
+        self.state = self.device.init([self._draws(i, INIT, 0) for i in range(len(self.seeds))])
         self.device.compile_ahead(recipe(config), *self._update_args(buffer.stack_tables(self.layouts)))
-        self.state = self.device.init(starts, self.demos)
         self.current = self.device.policies(self.state)
         self.checkpoint = list(self.current)
         rows = s.envs * math.ceil(s.assess_episodes / s.envs)
@@ -169,13 +167,14 @@ class Training:
         p = self.progress[i]
         n = len(self.envs)
         starts = [reset_seed(self.seeds[i], TRAIN, p.episodes + k) for k in range(n)]
-        key = self._key(i, ACT, p.episodes)
+        draw = self._draws(i, ACT, p.episodes)
         shape = (self.envs[0].max_steps, n, self.envs[0].action_dim)
         if p.collected < self.schedule.random_steps:
-            action = np.asarray(jax.random.uniform(key, shape, minval=-1.0, maxval=1.0))
+            action = 2 * draw.random(shape, np.float32) - 1
             episodes = rollout(self.envs, starts, lambda obs, t: action[t])
         else:
-            episodes = play(self.envs, starts, self.current[i], np.asarray(jax.random.normal(key, shape)))
+            noise = draw.standard_normal(shape, np.float32)
+            episodes = play(self.envs, starts, self.current[i], noise)
         p.episodes += n
         p.collected += int(episodes.length.sum())
         p.steps += int(episodes.length.sum())
@@ -246,8 +245,8 @@ class Training:
         """Exploring episodes of the current policy that do not enter the replay."""
         p, env = self.progress[i], self.envs[0]
         starts = [reset_seed(self.seeds[i], REFRESH, p.refreshes * count + k) for k in range(count)]
-        key = self._key(i, FRESH, p.refreshes)
-        noise = np.asarray(jax.random.normal(key, (env.max_steps, count, env.action_dim)))
+        draw = self._draws(i, FRESH, p.refreshes)
+        noise = draw.standard_normal((env.max_steps, count, env.action_dim), np.float32)
         return play(self.envs, starts, self.current[i], noise)
 
     def _burst(self, rows: dict[int, Row]) -> None:
@@ -309,7 +308,12 @@ class Training:
         return row | ({"train/return": float(episodes.returns.mean())} if episodes else {})
 
     def _key(self, i: int, stream: int, count: int) -> jax.Array:
+        """For what is random on the device."""
         return jax.random.fold_in(jax.random.fold_in(self.keys[i], stream), count)
+
+    def _draws(self, i: int, stream: int, count: int) -> np.random.Generator:
+        """For what is random on the host, where there is nothing to compile."""
+        return np.random.default_rng((self.seeds[i], stream, count, 1))  # reset seeds have no fourth number
 
     # What a checkpoint holds.
 

@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 import pytest
-from helpers import SPEC, random_demos, same, small_sfm
+from helpers import SPEC, random_demos, rng, same, small_sfm
 
 from sfm.agents.objectives.sfm import SFM
 
@@ -16,7 +16,7 @@ def refreshed():
     sfm = SFM(small_sfm("adversarial", lr=3e-3, penalty=0.1, refresh_batch=64, decay_updates=200), SPEC)
     demos, episodes = random_demos((9, 7)), random_demos((8, 8))
     episodes = episodes._replace(obs=episodes.obs + 0.5)
-    start = sfm.init(KEY, demos)
+    start = sfm.init(rng())
 
     @jax.jit
     def run(o):

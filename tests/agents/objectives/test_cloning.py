@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import LEARNERS, SPEC, assert_close, random_batch, random_demos, same
+from helpers import LEARNERS, SPEC, assert_close, random_batch, random_demos, rng, same
 
 from sfm.agents.agent import make_agent
 from sfm.agents.objectives import BC, make_objective
@@ -35,7 +35,7 @@ def test_every_learners_actor_clones_a_linear_expert(kind):
     learner = dataclasses.replace(LEARNERS[kind], actor_delay=1, lr_actor=3e-3)
     config = Config(gamma=SPEC.gamma, learner=learner, objective=BCConfig())
     agent, demos = make_agent(config, SPEC.obs_dim, SPEC.action_dim), linear_expert()
-    start = agent.init(KEY, demos)
+    start = agent.init(rng())
     replay = random_batch()  # is not looked at
 
     @jax.jit
@@ -84,7 +84,7 @@ def test_a_demonstration_of_one_step_is_learned():
 
 def test_the_actions_to_clone_are_inferred_and_in_range():
     bco = make_objective(BCOConfig(), SPEC)
-    o, demos = bco.init(KEY, None), random_demos()
+    o, demos = bco.init(rng()), random_demos()
     wild = o._replace(trained=jax.tree.map(lambda x: 10 * x, o.trained))  # far beyond [-1, 1]
     seen = []
     penalty = bco.penalty(wild, random_batch(), demos, KEY)
@@ -100,7 +100,7 @@ def test_the_actions_to_clone_are_inferred_and_in_range():
 def test_it_learns_the_inverse_model_from_replay_alone():
     config = Config(gamma=SPEC.gamma, objective=BCOConfig(), learner=LEARNERS["td3"])
     agent = make_agent(config, SPEC.obs_dim, SPEC.action_dim)
-    state, batch = agent.init(KEY, None), random_batch()
+    state, batch = agent.init(rng()), random_batch()
     expected, error = state.objective.fit(InverseConfig(), batch)
     after, metrics = agent.update(state, batch, batch, random_demos(), jnp.array(1), KEY)
     assert_close(after.objective.trained.net, expected.trained.net)

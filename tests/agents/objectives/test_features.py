@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import DIM, SPEC, assert_close, on_host, random_batch, same, small_sfm
+from helpers import DIM, SPEC, assert_close, on_host, random_batch, rng, same, small_sfm
 
 from sfm.agents.objectives.features import Hilbert
 from sfm.agents.objectives.sfm import make_features
@@ -18,7 +18,7 @@ METHODS = ["fdm", "idm", "ae", "hr", "random", "adversarial"]
 
 def features(method, **changes):
     f = make_features(small_sfm(method, **{"lr": 3e-3} | changes).features, SPEC)
-    return f, f.init(KEY)
+    return f, f.init(rng())
 
 
 def moving() -> Batch:
@@ -131,12 +131,12 @@ def test_hilbert_distance_on_a_chain_is_the_discounted_number_of_steps():
         return jnp.linalg.norm(f.phi(after, s) - f.phi(after, g), axis=-1)
 
     steps = pairs[:, 1] - pairs[:, 0]
-    np.testing.assert_allclose(run(f.init(KEY)), (1 - 0.8**steps) / (1 - 0.8), atol=0.15)
+    np.testing.assert_allclose(run(f.init(rng())), (1 - 0.8**steps) / (1 - 0.8), atol=0.15)
 
 
 def test_every_method_is_made_and_has_the_named_shape():
     for method in METHODS:
         config = dataclasses.replace(small_sfm(method).features, depth=3, width=16)
-        trunk = jax.eval_shape(make_features(config, SPEC).init, KEY)
+        trunk = make_features(config, SPEC).init(rng())
         shapes = {x.shape[-2:] for x in jax.tree.leaves(trunk)}
         assert {(4, 16), (16, 16), (16, DIM)} <= shapes

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import LEARNERS, SPEC, assert_close, random_batch, random_demos, same
+from helpers import LEARNERS, SPEC, assert_close, random_batch, random_demos, rng, same
 
 from sfm.agents.agent import make_agent
 from sfm.agents.learners.base import Critics
@@ -184,7 +184,7 @@ def test_every_learner_takes_it(kind, twins):
     learner = dataclasses.replace(LEARNERS[kind], actor_delay=1)
     config = Config(gamma=SPEC.gamma, learner=learner, objective=IQConfig(twins=twins))
     agent, demos = make_agent(config, SPEC.obs_dim, SPEC.action_dim), with_actions(random_demos())
-    state = agent.init(KEY, demos)
+    state = agent.init(rng())
     after, metrics = jax.jit(agent.update)(state, random_batch(), random_batch(), demos, jnp.array(1), KEY)
     assert np.isfinite(float(metrics["critic_loss"]))
     assert not same(state.learner.actor.net, after.learner.actor.net)
@@ -200,7 +200,7 @@ def test_the_entropy_bonus_is_the_temperature_times_surprise():
     from sfm.agents.learners import make_learner
 
     learner = make_learner(dataclasses.replace(LEARNERS["stochastic"], temperature=0.7), SPEC)
-    state, batch, seen = learner.init(KEY, 1), random_batch(), []
+    state, batch, seen = learner.init(rng(), 1), random_batch(), []
 
     def loss(critics, batch, cumulant):
         seen.append((critics.pi(batch.obs), critics.target(batch.obs, batch.action)))

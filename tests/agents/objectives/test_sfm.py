@@ -17,6 +17,7 @@ from helpers import (
     minus,
     random_batch,
     random_demos,
+    rng,
     small_sfm,
 )
 
@@ -76,7 +77,7 @@ def test_telescoping_stops_at_terminal_states(chain):
 
 def objective(**changes):
     sfm = SFM(small_sfm(**changes), SPEC)
-    return sfm, sfm.init(KEY, random_demos())
+    return sfm, sfm.init(rng())
 
 
 @pytest.fixture(scope="module")

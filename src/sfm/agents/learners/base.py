@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.optim import Trained
@@ -51,7 +52,7 @@ Penalty = Callable[[Callable[[Array], Array]], Array]
 class Learner(Protocol[L]):
     """`step` counts updates from 1 and is never batched over seeds, so that `cond` stays a branch."""
 
-    def init(self, key: Array, dim: int) -> L: ...
+    def init(self, rng: np.random.Generator, dim: int) -> L: ...
 
     def restart(self, s: L) -> L:
         """The same networks at the start of training: new optimizers, and targets that are copies."""

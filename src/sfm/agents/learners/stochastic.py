@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics
@@ -27,13 +28,12 @@ class Stochastic:
     def __init__(self, config: StochasticConfig, spec: Spec):
         self.config, self.spec = config, spec
 
-    def init(self, key: Array, dim: int) -> StochasticState:
+    def init(self, rng: np.random.Generator, dim: int) -> StochasticState:
         c, spec = self.config, self.spec
-        k_actor, k_critic = jax.random.split(key)
         hidden = (c.width,) * c.depth
-        actor = MLP((spec.obs_dim, *hidden, 2 * spec.action_dim), k_actor, init=c.init)
+        actor = MLP((spec.obs_dim, *hidden, 2 * spec.action_dim), rng, init=c.init)
         sizes = (spec.obs_dim + spec.action_dim, *hidden, dim)
-        critic = ensemble(lambda k: Critic(MLP(sizes, k, init=c.init, normed=c.layer_norm)), k_critic)
+        critic = ensemble(lambda: Critic(MLP(sizes, rng, init=c.init, normed=c.layer_norm)))
         return StochasticState(
             Trained.create(GaussianPolicy(actor, c.log_std_min, c.log_std_max), adam(c.lr_actor)),
             Trained.create(critic, adam(c.lr_critic)),

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.learners.base import (
@@ -33,13 +34,12 @@ class TD3:
     def __init__(self, config: TD3Config, spec: Spec):
         self.config, self.spec = config, spec
 
-    def init(self, key: Array, dim: int) -> TD3State:
+    def init(self, rng: np.random.Generator, dim: int) -> TD3State:
         c, spec = self.config, self.spec
-        k_actor, k_critic = jax.random.split(key)
         hidden = (c.width,) * c.depth
-        actor = MLP((spec.obs_dim, *hidden, spec.action_dim), k_actor, init=c.init)
+        actor = MLP((spec.obs_dim, *hidden, spec.action_dim), rng, init=c.init)
         sizes = (spec.obs_dim + spec.action_dim, *hidden, dim)
-        critic = ensemble(lambda k: Critic(MLP(sizes, k, init=c.init, normed=c.layer_norm)), k_critic)
+        critic = ensemble(lambda: Critic(MLP(sizes, rng, init=c.init, normed=c.layer_norm)))
         return self._start(Trained.create(actor, adam(c.lr_actor)), Trained.create(critic, adam(c.lr_critic)))
 
     def _start(self, actor: Trained[MLP], critic: Trained[Critic]) -> TD3State:

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics, smoothing_noise
 from sfm.agents.learners.policies import EmbeddedActor, EmbeddedPolicy, StateEncoder
 from sfm.agents.nets import MLP, Linear, all_twins, avg_l1_norm, ensemble, joined, over_twins, twin_value
-from sfm.agents.optim import Trained, adam, copy
+from sfm.agents.optim import Trained, adam, copy, zeros
 from sfm.agents.types import Batch, Metrics, Spec, Weigh
 from sfm.config import TD7Config
 
@@ -66,23 +67,21 @@ class TD7:
     def __init__(self, config: TD7Config, spec: Spec):
         self.config, self.spec = config, spec
 
-    def init(self, key: Array, dim: int) -> TD7State:
+    def init(self, rng: np.random.Generator, dim: int) -> TD7State:
         c, o, a = self.config, self.spec.obs_dim, self.spec.action_dim
-        ks = jax.random.split(key, 5)
         w, z = c.width, c.embedding
 
-        def net(sizes: tuple[int, ...], k: Array, activation: str = "elu", normed: bool = False) -> MLP:
-            return MLP(sizes, k, activation=activation, init=c.init, normed=normed)
+        def net(*sizes: int, activation: str = "elu", normed: bool = False) -> MLP:
+            return MLP(sizes, rng, activation=activation, init=c.init, normed=normed)
 
-        def make_critic(k: Array) -> EmbeddedCritic:
-            k_stem, k_mlp = jax.random.split(k)
-            mlp = net((w + 2 * z, w, w, dim), k_mlp, normed=c.layer_norm)
-            return EmbeddedCritic(Linear(o + a, w, c.init, k_stem), mlp)
+        def make_critic() -> EmbeddedCritic:
+            mlp = net(w + 2 * z, w, w, dim, normed=c.layer_norm)
+            return EmbeddedCritic(Linear(o + a, w, c.init, rng), mlp)
 
-        encoder = Encoder(StateEncoder(net((o, w, w, z), ks[0])), net((z + a, w, w, z), ks[1]))
-        stem = Linear(o, w, c.init, ks[2])
-        actor = EmbeddedActor(stem, net((w + z, w, w, a), ks[3], c.actor_activation))
-        critic = ensemble(make_critic, ks[4])
+        encoder = Encoder(StateEncoder(net(o, w, w, z)), net(z + a, w, w, z))
+        stem = Linear(o, w, c.init, rng)
+        actor = EmbeddedActor(stem, net(w + z, w, w, a, activation=c.actor_activation))
+        critic = ensemble(make_critic)
         return self._start(
             Trained.create(encoder, adam(c.lr_encoder)),
             Trained.create(actor, adam(c.lr_actor)),
@@ -93,7 +92,7 @@ class TD7:
         self, encoder: Trained[Encoder], actor: Trained[EmbeddedActor], critic: Trained[EmbeddedCritic]
     ) -> TD7State:
         # The first copy of the targets clips them to [0, 0]: until then the target is the cumulant alone.
-        nothing = Bounds(jnp.array(jnp.inf), jnp.array(-jnp.inf))
+        nothing = Bounds(zeros() + np.inf, zeros() - np.inf)
         return TD7State(
             encoder,
             copy(encoder.net),
@@ -103,7 +102,7 @@ class TD7:
             critic,
             copy(critic.net),
             nothing,
-            Bounds(jnp.zeros(()), jnp.zeros(())),
+            Bounds(zeros(), zeros()),
         )
 
     def restart(self, s: TD7State) -> TD7State:

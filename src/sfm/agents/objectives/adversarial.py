@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.objectives.contrast import gradient_penalty
@@ -17,9 +18,9 @@ class Adversarial:
     def __init__(self, config: FeatureConfig, spec: Spec):
         self.config, self.spec = config, spec
 
-    def init(self, key: Array) -> Trained[Trunk]:
+    def init(self, rng: np.random.Generator) -> Trained[Trunk]:
         c = self.config
-        return Trained.create(make_trunk(c, self.spec, key), adam(c.lr, c.lr_final, c.decay_updates))
+        return Trained.create(make_trunk(c, self.spec, rng), adam(c.lr, c.lr_final, c.decay_updates))
 
     def phi(self, f: Trained[Trunk], obs: Array) -> Array:
         return f.net(obs)

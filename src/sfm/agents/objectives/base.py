@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.learners.base import CriticLoss, Penalty
@@ -39,7 +40,7 @@ class Objective(Protocol[O]):
     fresh: Refresh | None = None
     offline: Offline | None = None
 
-    def init(self, key: Array, demos: ExpertStates | None) -> O: ...
+    def init(self, rng: np.random.Generator) -> O: ...
 
     def blend(self, batch: Batch, demos: ExpertStates, key: Array) -> Batch:
         """The minibatch that everything learns from, given the one from replay."""

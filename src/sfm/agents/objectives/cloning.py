@@ -6,6 +6,7 @@ Both add one term to an actor's loss, mean (pi(s_E) - a_E)^2; critic, cumulant a
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.inverse import InverseModel
@@ -49,7 +50,7 @@ class BC(Objective[tuple[()]]):
         self.config = config
         self.offline = Offline(config.validation > 0, config.patience)
 
-    def init(self, key: Array, demos: ExpertStates) -> tuple[()]:
+    def init(self, rng: np.random.Generator) -> tuple[()]:
         return ()
 
     def _learned(self, demos: ExpertStates) -> ExpertStates:
@@ -83,8 +84,8 @@ class BCO(Objective[InverseModel]):
     def __init__(self, config: BCOConfig, spec: Spec):
         self.config, self.spec = config, spec
 
-    def init(self, key: Array, demos: ExpertStates) -> InverseModel:
-        return InverseModel.create(self.config.inverse, self.spec, key)
+    def init(self, rng: np.random.Generator) -> InverseModel:
+        return InverseModel.create(self.config.inverse, self.spec, rng)
 
     def update(self, o: InverseModel, batch: Batch, *_: Any) -> tuple[InverseModel, Array, Metrics]:
         o, error = o.fit(self.config.inverse, batch)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.nets import MLP, joined
@@ -72,10 +73,10 @@ def entropy(logit: Array) -> Array:
     return jax.nn.softplus(logit) - logit * jax.nn.sigmoid(logit)
 
 
-def make_cost(config: CostConfig, size: int, key: Array) -> Trained[MLP]:
+def make_cost(config: CostConfig, size: int, rng: np.random.Generator) -> Trained[MLP]:
     """f: [..., size] -> [..., 1]."""
     c = config
-    net = MLP((size, *(c.width,) * c.depth, 1), key, activation=c.activation, init="lecun")
+    net = MLP((size, *(c.width,) * c.depth, 1), rng, activation=c.activation, init="lecun")
     return Trained.create(net, adam(c.lr, c.lr_final, c.decay_updates, c.optimizer == "optimistic"))
 
 

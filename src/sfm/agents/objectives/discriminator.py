@@ -7,6 +7,7 @@ every refresh of the cost relabels the whole replay.
 from typing import Any
 
 import jax
+import numpy as np
 from jax import Array
 
 from sfm.agents.learners.base import td_loss
@@ -26,9 +27,9 @@ class Discriminator(Objective[Trained[MLP]]):
         self.critic_loss = td_loss("min")
         self.fresh = Refresh(config.refresh_every, config.refresh_episodes, config.refresh_counted)
 
-    def init(self, key: Array, demos: ExpertStates) -> Trained[MLP]:
+    def init(self, rng: np.random.Generator) -> Trained[MLP]:
         states = 2 if self.config.sees == "pair" else 1
-        return make_cost(self.config.cost, states * self.spec.obs_dim, key)
+        return make_cost(self.config.cost, states * self.spec.obs_dim, rng)
 
     def _seen(self, obs: Array, next_obs: Array) -> Array:
         return joined(obs, next_obs) if self.config.sees == "pair" else obs

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.nets import MLP, ensemble, first, joined, scaled_l2_norm
@@ -19,7 +20,7 @@ __all__ = ["Features", "Fixed", "Hilbert", "Predictive", "Trunk", "make_trunk"]
 class Features(Protocol):
     """phi never receives a gradient from psi or the actor: they see it through `stop_gradient` only."""
 
-    def init(self, key: Array) -> Any: ...
+    def init(self, rng: np.random.Generator) -> Any: ...
 
     def phi(self, f: Any, obs: Array) -> Array:
         """[..., o] -> [..., d]."""
@@ -41,9 +42,9 @@ class Trunk(eqx.Module):
         return scaled_l2_norm(x) if self.normed else x
 
 
-def make_trunk(config: FeatureConfig, spec: Spec, key: Array, *, normed: bool = True) -> Trunk:
+def make_trunk(config: FeatureConfig, spec: Spec, rng: np.random.Generator, *, normed: bool = True) -> Trunk:
     sizes = (spec.obs_dim, *(config.width,) * config.depth, config.dim)
-    return Trunk(MLP(sizes, key, stem=True), normed)
+    return Trunk(MLP(sizes, rng, stem=True), normed)
 
 
 class Fixed:
@@ -52,8 +53,8 @@ class Fixed:
     def __init__(self, config: FeatureConfig, spec: Spec):
         self.config, self.spec = config, spec
 
-    def init(self, key: Array) -> Trunk:
-        return make_trunk(self.config, self.spec, key)
+    def init(self, rng: np.random.Generator) -> Trunk:
+        return make_trunk(self.config, self.spec, rng)
 
     def phi(self, f: Trunk, obs: Array) -> Array:
         return f(obs)
@@ -91,11 +92,10 @@ class Predictive:
     def __init__(self, config: FeatureConfig, spec: Spec):
         self.config, self.spec, self.task = config, spec, PREDICTIONS[config.method]
 
-    def init(self, key: Array) -> Trained[PhiHead]:
+    def init(self, rng: np.random.Generator) -> Trained[PhiHead]:
         c, spec, task = self.config, self.spec, self.task
-        k_phi, k_head = jax.random.split(key)
         sizes = (c.dim + task.sees_dim(c, spec), c.head_width, c.head_width, task.target_dim(spec))
-        return Trained.create(PhiHead(make_trunk(c, spec, k_phi), MLP(sizes, k_head)), adam(c.lr))
+        return Trained.create(PhiHead(make_trunk(c, spec, rng), MLP(sizes, rng)), adam(c.lr))
 
     def phi(self, f: Trained[PhiHead], obs: Array) -> Array:
         return f.net.phi(obs)
@@ -121,8 +121,8 @@ class Hilbert:
     def __init__(self, config: FeatureConfig, spec: Spec):
         self.config, self.spec = config, spec
 
-    def init(self, key: Array) -> HilbertState:
-        twins = ensemble(lambda k: make_trunk(self.config, self.spec, k, normed=False), key)
+    def init(self, rng: np.random.Generator) -> HilbertState:
+        twins = ensemble(lambda: make_trunk(self.config, self.spec, rng, normed=False))
         return HilbertState(Trained.create(twins, adam(self.config.lr)), copy(twins))
 
     def phi(self, f: HilbertState, obs: Array) -> Array:

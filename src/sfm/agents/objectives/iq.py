@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.learners.base import Critics
@@ -28,7 +29,7 @@ class IQ(Objective[tuple[()]]):
     def __init__(self, config: IQConfig, spec: Spec):
         self.config, self.gamma = config, spec.gamma
 
-    def init(self, key: Array, demos: ExpertStates) -> tuple[()]:
+    def init(self, rng: np.random.Generator) -> tuple[()]:
         return ()
 
     def blend(self, batch: Batch, demos: ExpertStates, key: Array) -> Batch:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.inverse import InverseModel, standardised_pair
@@ -19,7 +20,7 @@ from sfm.agents.nets import MLP
 from sfm.agents.objectives.base import Objective, weigh_scalar
 from sfm.agents.objectives.cloning import cloning
 from sfm.agents.objectives.contrast import draw_pairs, episode_mean, fit_cost, make_cost
-from sfm.agents.optim import Moments, Trained
+from sfm.agents.optim import Moments, Trained, zeros
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, Weigh
 from sfm.config import OPOLOConfig
 
@@ -41,14 +42,13 @@ class OPOLO(Objective[OPOLOState]):
         self.config, self.spec = config, spec
         self.pull = 2 * config.alpha * (1 - spec.gamma)
 
-    def init(self, key: Array, demos: ExpertStates) -> OPOLOState:
-        k_cost, k_inverse = jax.random.split(key)
+    def init(self, rng: np.random.Generator) -> OPOLOState:
         return OPOLOState(
-            make_cost(self.config.cost, 2 * self.spec.obs_dim, k_cost),
+            make_cost(self.config.cost, 2 * self.spec.obs_dim, rng),
             Moments.zeros(self.spec.obs_dim),
-            InverseModel.create(self.config.inverse, self.spec, k_inverse),
-            jnp.zeros((), jnp.int32),
-            {"cost_gap": jnp.zeros(()), "inverse_loss": jnp.zeros(())},
+            InverseModel.create(self.config.inverse, self.spec, rng),
+            zeros(dtype=np.int32),
+            {"cost_gap": zeros(), "inverse_loss": zeros()},
         )
 
     def reward(self, o: OPOLOState, obs: Array, next_obs: Array) -> Array:

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 from jax import Array
 
 from sfm.agents.learners.base import td_loss
 from sfm.agents.objectives.base import Objective, weigh_scalar
-from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, Weigh
+from sfm.agents.types import Batch, Metrics, Spec, Weigh
 from sfm.config import RewardConfig
 
 __all__ = ["Reward"]
@@ -17,7 +18,7 @@ class Reward(Objective[tuple[()]]):
         self.config = config
         self.critic_loss = td_loss(config.twins)
 
-    def init(self, key: Array, demos: ExpertStates | None) -> tuple[()]:
+    def init(self, rng: np.random.Generator) -> tuple[()]:
         return ()
 
     def update(self, o: Any, batch: Batch, *_: Any) -> tuple[Any, Array, Metrics]:

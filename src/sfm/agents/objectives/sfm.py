@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from sfm.agents.learners.base import td_loss
@@ -19,7 +20,7 @@ from sfm.agents.objectives.adversarial import Adversarial
 from sfm.agents.objectives.base import Objective, Refresh
 from sfm.agents.objectives.contrast import draw_states
 from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert, Predictive
-from sfm.agents.optim import Average, Moments
+from sfm.agents.optim import Average, Moments, zeros
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, ValueFn, Weigh
 from sfm.config import FeatureConfig, SFMConfig
 
@@ -77,11 +78,11 @@ class SFM(Objective[SFMState]):
         plan = Refresh(config.refresh_every, config.refresh_episodes, config.refresh_counted)
         self.fresh = plan if adversarial else None
 
-    def init(self, key: Array, demos: ExpertStates) -> SFMState:
+    def init(self, rng: np.random.Generator) -> SFMState:
         d = self.dim
         zero = Average.zeros
         moments = Moments.zeros(self.spec.obs_dim) if self.config.features.normalise else None
-        return SFMState(self.features.init(key), moments, zero(d), zero(d), zero(d), jnp.zeros(d))
+        return SFMState(self.features.init(rng), moments, zero(d), zero(d), zero(d), zeros(d))
 
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""
