@@ -12,8 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from sfm.agents.nets import MLP, Critic, ensemble
 from sfm.agents.optim import Trained
-from sfm.agents.types import Batch, Metrics, Weigh
+from sfm.agents.types import Batch, Metrics, Spec, Weigh
+from sfm.config import StochasticConfig, TD3Config
 
 __all__ = [
     "CriticLoss",
@@ -22,6 +24,7 @@ __all__ = [
     "Penalty",
     "actor_loss",
     "fit_critics",
+    "plain_nets",
     "smoothing_noise",
     "td_loss",
 ]
@@ -81,6 +84,16 @@ class Learner(Protocol[L]):
     def policy(self, s: L) -> Any:
         """The acting part: a module (obs [..., o], noise [..., a] or None) -> action [..., a]."""
         ...
+
+
+def plain_nets(
+    c: TD3Config | StochasticConfig, spec: Spec, rng: np.random.Generator, outputs: int, dim: int
+) -> tuple[MLP, Critic]:
+    """An actor's network s -> R^outputs, and stacked twins (s, a) -> R^dim."""
+    hidden = (c.width,) * c.depth
+    actor = MLP((spec.obs_dim, *hidden, outputs), rng, init=c.init)
+    sizes = (spec.obs_dim + spec.action_dim, *hidden, dim)
+    return actor, ensemble(lambda: Critic(MLP(sizes, rng, init=c.init, normed=c.layer_norm)))
 
 
 def td_loss(twins: str) -> CriticLoss:

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics
+from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics, plain_nets
 from sfm.agents.learners.policies import GaussianPolicy
-from sfm.agents.nets import MLP, Critic, ensemble, over_twins, twin_value, twins_of
+from sfm.agents.nets import Critic, over_twins, twin_value, twins_of
 from sfm.agents.optim import Trained, adam, copy, polyak
 from sfm.agents.types import Batch, Metrics, Spec, Weigh
 from sfm.config import StochasticConfig
@@ -29,11 +29,8 @@ class Stochastic:
         self.config, self.spec = config, spec
 
     def init(self, rng: np.random.Generator, dim: int) -> StochasticState:
-        c, spec = self.config, self.spec
-        hidden = (c.width,) * c.depth
-        actor = MLP((spec.obs_dim, *hidden, 2 * spec.action_dim), rng, init=c.init)
-        sizes = (spec.obs_dim + spec.action_dim, *hidden, dim)
-        critic = ensemble(lambda: Critic(MLP(sizes, rng, init=c.init, normed=c.layer_norm)))
+        c = self.config
+        actor, critic = plain_nets(c, self.spec, rng, 2 * self.spec.action_dim, dim)
         return StochasticState(
             Trained.create(GaussianPolicy(actor, c.log_std_min, c.log_std_max), adam(c.lr_actor)),
             Trained.create(critic, adam(c.lr_critic)),

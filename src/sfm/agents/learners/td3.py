@@ -12,10 +12,11 @@ from sfm.agents.learners.base import (
     Penalty,
     actor_loss,
     fit_critics,
+    plain_nets,
     smoothing_noise,
 )
 from sfm.agents.learners.policies import DeterministicPolicy
-from sfm.agents.nets import MLP, Critic, ensemble, over_twins, twin_value, twins_of
+from sfm.agents.nets import MLP, Critic, over_twins, twin_value, twins_of
 from sfm.agents.optim import Trained, adam, copy, polyak
 from sfm.agents.types import Batch, Metrics, Spec, Weigh
 from sfm.config import TD3Config
@@ -35,11 +36,8 @@ class TD3:
         self.config, self.spec = config, spec
 
     def init(self, rng: np.random.Generator, dim: int) -> TD3State:
-        c, spec = self.config, self.spec
-        hidden = (c.width,) * c.depth
-        actor = MLP((spec.obs_dim, *hidden, spec.action_dim), rng, init=c.init)
-        sizes = (spec.obs_dim + spec.action_dim, *hidden, dim)
-        critic = ensemble(lambda: Critic(MLP(sizes, rng, init=c.init, normed=c.layer_norm)))
+        c = self.config
+        actor, critic = plain_nets(c, self.spec, rng, self.spec.action_dim, dim)
         return self._start(Trained.create(actor, adam(c.lr_actor)), Trained.create(critic, adam(c.lr_critic)))
 
     def _start(self, actor: Trained[MLP], critic: Trained[Critic]) -> TD3State:
@@ -64,8 +62,9 @@ class TD3:
         def pi(obs: Array) -> tuple[Array, Array]:
             return jnp.tanh(s.actor.net(obs)), jnp.zeros(obs.shape[0])
 
-        others = {"target": target, "bootstrap": bootstrap, "pi": pi}
-        critic, _, metrics = fit_critics(s.critic, twins_of, loss, batch, cumulant, **others)
+        critic, _, metrics = fit_critics(
+            s.critic, twins_of, loss, batch, cumulant, target=target, bootstrap=bootstrap, pi=pi
+        )
         return s._replace(critic=critic), metrics
 
     def actor_step(
