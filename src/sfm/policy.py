@@ -95,7 +95,7 @@ def _rebuild(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Any:
 
     config = from_dict(Config, meta["config"])
     agent = make_agent(config, meta["obs_dim"], meta["action_dim"])
-    shapes = jax.eval_shape(lambda: agent.policy(agent.init(np.random.default_rng(0))))
+    shapes = jax.eval_shape(lambda: agent.policy(agent.actor(np.random.default_rng(0))))
     names, treedef = flatten_names(shapes)
     if set(names) != set(arrays):
         raise SfmError("the policy file does not fit its configuration: was it written by another version?")

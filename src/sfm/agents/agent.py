@@ -32,9 +32,12 @@ class Agent(NamedTuple):
     normalise: bool
 
     def init(self, rng: np.random.Generator) -> AgentState:
-        learner = self.learner.init(rng, self.objective.dim)
+        return self.actor(rng)._replace(objective=self.objective.init(rng))
+
+    def actor(self, rng: np.random.Generator) -> AgentState:
+        """A first state without the objective's part, which acting does not need."""
         moments = Moments.zeros(self.spec.obs_dim) if self.normalise else None
-        return AgentState(learner, self.objective.init(rng), moments)
+        return AgentState(self.learner.init(rng, self.objective.dim), None, moments)
 
     def cloner(self) -> "Agent":
         """An agent whose actor, the same as this one's, clones the expert's actions."""
