@@ -37,8 +37,8 @@ def memory(settings: Settings) -> Iterator[Row]:
 
 def fill(transitions: int, obs_dim: int, action_dim: int) -> tuple[float, float]:
     """Fill a replay episode by episode. Bytes per transition of its arrays, and by which the process grew."""
-    capacity = transitions + transitions // STEPS + STEPS + 1
-    layout = buffer.Layout(capacity, capacity // 16 + 1)
+    layout = buffer.Layout.holding(transitions, STEPS)
+    capacity = layout.capacity
     shapes = ((1, STEPS + 1, obs_dim), (1, STEPS, action_dim), (1, STEPS))
     obs, action, reward = (np.ones(shape, np.float32) for shape in shapes)
     episode = buffer.Episodes(obs, action, reward, np.full(1, STEPS), np.zeros(1, bool))

@@ -27,9 +27,8 @@ def adam(
     as one vector: a kernel per network instead of one per array takes a fifth less time to compile.
     """
     rate = lr if final is None else optax.linear_schedule(lr, final, steps)
-    if optimistic:
-        return optax.flatten(optax.optimistic_adam_v2(rate, b1=0.9, b2=0.999, eps=1e-8, nesterov=False))
-    return optax.flatten(optax.adam(rate, b1=0.9, b2=0.999, eps=1e-8))
+    form = functools.partial(optax.optimistic_adam_v2, nesterov=False) if optimistic else optax.adam
+    return optax.flatten(form(rate, b1=0.9, b2=0.999, eps=1e-8))
 
 
 class Trained(eqx.Module, Generic[Net]):

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from sfm.agents.nets import stacked
 from sfm.agents.types import Ahead, Batch, Spec
 
 __all__ = ["Episodes", "Layout", "Replay", "Table", "add", "empty", "sample"]
@@ -65,6 +66,12 @@ class Layout:
         self.capacity, self.rows, self.head = capacity, rows, 0
         self.episodes: deque[tuple[int, int, bool]] = deque()  # start, length, terminated
 
+    @classmethod
+    def holding(cls, transitions: int, longest: int) -> "Layout":
+        """Of so many transitions, of episodes of up to `longest` steps: each takes a slot more."""
+        capacity = transitions + transitions // longest + longest + 1
+        return cls(capacity, capacity // min(longest + 1, 16) + 1)
+
     def place(self, length: int, terminated: bool) -> int:
         """Make room for an episode; returns its first slot."""
         need = length + 1
@@ -109,8 +116,7 @@ class Layout:
 
 
 def stack_tables(layouts: list[Layout]) -> Table:
-    tables = [layout.table() for layout in layouts]
-    return Table(**{name: np.stack([t[name] for t in tables]) for name in tables[0]})  # pyright: ignore
+    return Table(**stacked([layout.table() for layout in layouts]))
 
 
 def rows_of(layouts: list[Layout], episodes: Sequence[Episodes | None]) -> tuple[np.ndarray, ...]:

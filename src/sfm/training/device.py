@@ -52,9 +52,9 @@ class Device:
 
     def policies(self, state: AgentState) -> list[Any]:
         """One acting policy per seed, on the host."""
-        stacked = jax.device_get(self._policies(state))
-        seeds = jax.tree.leaves(stacked)[0].shape[0]
-        return [jax.tree.map(lambda x, i=i: x[i], stacked) for i in range(seeds)]
+        together = jax.device_get(self._policies(state))
+        seeds = jax.tree.leaves(together)[0].shape[0]
+        return [jax.tree.map(lambda x, i=i: x[i], together) for i in range(seeds)]
 
     def compile_ahead(self, recipe: str, *args: Any) -> None:
         """Start compiling `updates` for arguments like these, in another thread; see `programs.compiled`."""

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from sfm.agents.agent import make_agent
+from sfm.agents.nets import stacked
 from sfm.agents.objectives import Offline
 from sfm.agents.types import ExpertStates
 from sfm.config import Config
@@ -75,9 +76,8 @@ class Training:
             )
         self.device = Device(self.agent, s.chunk, s.batch)
         self.keys = jnp.stack([jax.random.key(seed) for seed in self.seeds])
-        capacity = s.replay + s.replay // env.max_steps + env.max_steps + 1  # a slot more per episode
-        rows = capacity // min(env.max_steps + 1, 16) + 1
-        self.layouts = [Layout(capacity, rows) for _ in self.seeds]
+        self.layouts = [Layout.holding(s.replay, env.max_steps) for _ in self.seeds]
+        capacity = self.layouts[0].capacity
         self.replay = buffer.empty(len(self.seeds), capacity, env.obs_dim, env.action_dim)
         self.state = self.device.init([self._draws(i, INIT, 0) for i in range(len(self.seeds))])
         self.device.compile_ahead(recipe(config), *self._update_args(buffer.stack_tables(self.layouts)))
@@ -214,9 +214,9 @@ class Training:
 
     def _scores(self, judged: Sequence[Judged]) -> list[list[float]]:
         """Of each seed's episodes, under the features of now."""
-        stacked = [np.stack(field) for field in zip(*judged, strict=True)]
-        stacked[1] = np.maximum(stacked[1], 1)  # unused rows are dropped below
-        scores = np.asarray(self.device.score(self.state, *stacked))
+        everyone: Judged = stacked(judged)
+        everyone = everyone._replace(length=np.maximum(everyone.length, 1))  # unused rows are dropped below
+        scores = np.asarray(self.device.score(self.state, *everyone))
         return [row[j.used].tolist() for row, j in zip(scores, judged, strict=True)]
 
     def _refresh(self, running: list[int], rows: dict[int, Row]) -> None:
