@@ -49,6 +49,8 @@ class ActorCriticConfig:
     init: Init = "orthogonal"
     layer_norm: bool = False
     """LayerNorm before each activation of the critic."""
+    actor_norm: bool = False
+    """LayerNorm before each activation of the actor: large states cannot drive its tanh to the bounds."""
     actor_delay: int = 2
     """One actor step every so many critic steps."""
     actor_twin: Twins = "first"

@@ -62,6 +62,15 @@ def test_layer_norm_has_zero_mean_and_unit_variance_before_scale_and_shift():
     np.testing.assert_allclose(moved(x), y * (1 + np.arange(64)) + np.arange(64), rtol=1e-5, atol=1e-5)
 
 
+def test_a_layer_joins_its_inputs_parts_without_gradients_for_those_that_need_none():
+    layer = Linear(3, 4, "lecun", rng())
+    whole = X @ layer.weight
+    np.testing.assert_allclose(layer(X[:, :1], X[:, 1:]), whole, rtol=1e-5)
+    np.testing.assert_allclose(layer(jnp.array(X[:, :1]), jnp.array(X[:, 1:])), whole, rtol=1e-4, atol=1e-6)
+    products = str(jax.make_jaxpr(jax.grad(lambda x: layer(x, jnp.array(X[:, 1:])).sum()))(X[:, :1]))
+    assert products.count("dot_general") == 3  # each part forward, one of them back
+
+
 def test_avg_l1_norm_divides_by_the_mean_absolute_value():
     np.testing.assert_allclose(avg_l1_norm(np.array([[1.0, -3.0], [0.5, 0.0]])), [[0.5, -1.5], [2.0, 0.0]])
     np.testing.assert_allclose(avg_l1_norm(np.array([1e-7, -1e-7])), [0.1, -0.1])  # by eps at the least

@@ -37,7 +37,8 @@ class Agent(NamedTuple):
     def actor(self, rng: np.random.Generator) -> AgentState:
         """A first state without the objective's part, which acting does not need."""
         moments = Moments.zeros(self.spec.obs_dim) if self.normalise else None
-        return AgentState(self.learner.init(rng, self.objective.dim), None, moments)
+        learner = self.learner.init(rng, self.objective.dim, self.objective.critics)
+        return AgentState(learner, None, moments)
 
     def cloner(self) -> "Agent":
         """An agent whose actor, the same as this one's, clones the expert's actions."""

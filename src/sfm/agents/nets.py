@@ -87,7 +87,11 @@ INITS = {"orthogonal": orthogonal, "lecun": lecun}
 
 
 class Linear(eqx.Module):
-    """x [..., in] -> [..., out]."""
+    """x [..., in] -> [..., out]; x may come in parts, to be joined over the last axis.
+
+    In JAX parts are multiplied apart: gradients then are computed only for those that need one, and twins
+    share the product with a part that is the same for both.
+    """
 
     weight: Array | np.ndarray
     bias: Array | np.ndarray
@@ -96,8 +100,12 @@ class Linear(eqx.Module):
         self.weight = INITS[init](rng, fan_in, fan_out)
         self.bias = np.zeros(fan_out, np.float32)
 
-    def __call__(self, x):
-        return x @ self.weight + self.bias
+    def __call__(self, *parts):
+        if namespace(parts[0]) is np:
+            return joined(*parts) @ self.weight + self.bias
+        ends = list(itertools.accumulate((x.shape[-1] for x in parts), initial=0))
+        rows = [self.weight[i:j] for i, j in itertools.pairwise(ends)]
+        return sum(x @ w for x, w in zip(parts, rows, strict=True)) + self.bias
 
 
 class LayerNorm(eqx.Module):
@@ -118,7 +126,8 @@ class LayerNorm(eqx.Module):
 class MLP(eqx.Module):
     """Hidden layers with one activation, a linear output.
 
-    `normed`: LayerNorm before every activation. `stem`: the first layer is LayerNorm then tanh.
+    The input may come in parts, see `Linear`. `normed`: LayerNorm before every activation. `stem`: the first
+    layer is LayerNorm then tanh.
     """
 
     layers: tuple[Linear, ...]
@@ -141,12 +150,12 @@ class MLP(eqx.Module):
         self.norms = tuple(LayerNorm(n) if h else None for n, h in zip(sizes[1:-1], has_norm, strict=True))
         self.activation, self.stem = activation, stem
 
-    def __call__(self, x):
+    def __call__(self, *x):
         for i, (layer, norm) in enumerate(zip(self.layers, self.norms, strict=False)):
-            x = layer(x)
-            x = x if norm is None else norm(x)
-            x = tanh(x) if self.stem and i == 0 else ACTIVATIONS[self.activation](x)
-        return self.layers[-1](x)
+            h = layer(*x)
+            h = h if norm is None else norm(h)
+            x = (tanh(h) if self.stem and i == 0 else ACTIVATIONS[self.activation](h),)
+        return self.layers[-1](*x)
 
 
 def stacked(trees: Sequence[Any]) -> Any:
@@ -166,6 +175,8 @@ def first(nets):
 
 def joined(*parts):
     """Concatenate over the last axis."""
+    if len(parts) == 1:
+        return parts[0]
     return namespace(parts[0]).concatenate(parts, axis=-1)
 
 

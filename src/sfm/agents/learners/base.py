@@ -55,7 +55,7 @@ Penalty = Callable[[Callable[[Array], Array]], Array]
 class Learner(Protocol[L]):
     """`step` counts updates from 1 and is never batched over seeds, so that `cond` stays a branch."""
 
-    def init(self, rng: np.random.Generator, dim: int) -> L: ...
+    def init(self, rng: np.random.Generator, dim: int, critics: int = 2) -> L: ...
 
     def restart(self, s: L) -> L:
         """The same networks at the start of training: new optimizers, and targets that are copies."""
@@ -87,13 +87,13 @@ class Learner(Protocol[L]):
 
 
 def plain_nets(
-    c: TD3Config | StochasticConfig, spec: Spec, rng: np.random.Generator, outputs: int, dim: int
+    c: TD3Config | StochasticConfig, spec: Spec, rng: np.random.Generator, outputs: int, dim: int, critics: int
 ) -> tuple[MLP, Critic]:
-    """An actor's network s -> R^outputs, and stacked twins (s, a) -> R^dim."""
+    """An actor's network s -> R^outputs, and stacked critics (s, a) -> R^dim."""
     hidden = (c.width,) * c.depth
-    actor = MLP((spec.obs_dim, *hidden, outputs), rng, init=c.init)
+    actor = MLP((spec.obs_dim, *hidden, outputs), rng, init=c.init, normed=c.actor_norm)
     sizes = (spec.obs_dim + spec.action_dim, *hidden, dim)
-    return actor, ensemble(lambda: Critic(MLP(sizes, rng, init=c.init, normed=c.layer_norm)))
+    return actor, ensemble(lambda: Critic(MLP(sizes, rng, init=c.init, normed=c.layer_norm)), critics)
 
 
 def td_loss(twins: str) -> CriticLoss:

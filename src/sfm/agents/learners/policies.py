@@ -3,7 +3,7 @@
 import equinox as eqx
 from jax import Array
 
-from sfm.agents.nets import MLP, Linear, avg_l1_norm, joined, namespace
+from sfm.agents.nets import MLP, Linear, avg_l1_norm, namespace
 from sfm.agents.optim import standardised
 
 __all__ = [
@@ -47,7 +47,7 @@ class EmbeddedActor(eqx.Module):
     mlp: MLP
 
     def __call__(self, obs, zs):
-        return namespace(obs).tanh(self.mlp(joined(avg_l1_norm(self.stem(obs)), zs)))
+        return namespace(obs).tanh(self.mlp(avg_l1_norm(self.stem(obs)), zs))
 
 
 class EmbeddedPolicy(eqx.Module):

@@ -28,9 +28,9 @@ class Stochastic:
     def __init__(self, config: StochasticConfig, spec: Spec):
         self.config, self.spec = config, spec
 
-    def init(self, rng: np.random.Generator, dim: int) -> StochasticState:
+    def init(self, rng: np.random.Generator, dim: int, critics: int = 2) -> StochasticState:
         c = self.config
-        actor, critic = plain_nets(c, self.spec, rng, 2 * self.spec.action_dim, dim)
+        actor, critic = plain_nets(c, self.spec, rng, 2 * self.spec.action_dim, dim, critics)
         return StochasticState(
             Trained.create(GaussianPolicy(actor, c.log_std_min, c.log_std_max), adam(c.lr_actor)),
             Trained.create(critic, adam(c.lr_critic)),

@@ -35,9 +35,9 @@ class TD3:
     def __init__(self, config: TD3Config, spec: Spec):
         self.config, self.spec = config, spec
 
-    def init(self, rng: np.random.Generator, dim: int) -> TD3State:
+    def init(self, rng: np.random.Generator, dim: int, critics: int = 2) -> TD3State:
         c = self.config
-        actor, critic = plain_nets(c, self.spec, rng, self.spec.action_dim, dim)
+        actor, critic = plain_nets(c, self.spec, rng, self.spec.action_dim, dim, critics)
         return self._start(Trained.create(actor, adam(c.lr_actor)), Trained.create(critic, adam(c.lr_critic)))
 
     def _start(self, actor: Trained[MLP], critic: Trained[Critic]) -> TD3State:

@@ -31,7 +31,7 @@ class Encoder(eqx.Module):
 
     def __call__(self, obs: Array, action: Array) -> tuple[Array, Array]:
         zs = self.state(obs)
-        return zs, self.dynamics(joined(zs, action))
+        return zs, self.dynamics(zs, action)
 
 
 class EmbeddedCritic(eqx.Module):
@@ -41,7 +41,7 @@ class EmbeddedCritic(eqx.Module):
     mlp: MLP
 
     def __call__(self, obs: Array, action: Array, zs: Array, zsa: Array) -> Array:
-        return self.mlp(joined(avg_l1_norm(self.stem(joined(obs, action))), zsa, zs))
+        return self.mlp(avg_l1_norm(self.stem(joined(obs, action))), zsa, zs)
 
 
 class Bounds(NamedTuple):
@@ -67,7 +67,7 @@ class TD7:
     def __init__(self, config: TD7Config, spec: Spec):
         self.config, self.spec = config, spec
 
-    def init(self, rng: np.random.Generator, dim: int) -> TD7State:
+    def init(self, rng: np.random.Generator, dim: int, critics: int = 2) -> TD7State:
         c, o, a = self.config, self.spec.obs_dim, self.spec.action_dim
         w, z = c.width, c.embedding
 
@@ -80,8 +80,9 @@ class TD7:
 
         encoder = Encoder(StateEncoder(net(o, w, w, z)), net(z + a, w, w, z))
         stem = Linear(o, w, c.init, rng)
-        actor = EmbeddedActor(stem, net(w + z, w, w, a, activation=c.actor_activation))
-        critic = ensemble(make_critic)
+        actor_mlp = net(w + z, w, w, a, activation=c.actor_activation, normed=c.actor_norm)
+        actor = EmbeddedActor(stem, actor_mlp)
+        critic = ensemble(make_critic, critics)
         return self._start(
             Trained.create(encoder, adam(c.lr_encoder)),
             Trained.create(actor, adam(c.lr_actor)),
@@ -138,7 +139,7 @@ class TD7:
 
         def objective(net: EmbeddedActor):
             action = net(batch.obs, zs)
-            zsa = s.fixed.dynamics(joined(zs, action))
+            zsa = s.fixed.dynamics(zs, action)
             psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, action, zs, zsa)
             return actor_loss(psi, weigh, lambda obs: net(obs, s.fixed.state(obs)), penalty)
 

@@ -33,6 +33,7 @@ class Objective(Protocol[O]):
     """Objectives inherit what they leave as it is."""
 
     dim: int = 1
+    critics: int = 2  # how many are trained
     critic_loss: CriticLoss
     uses_goals: bool = False  # Batch.goal is sampled
     uses_other: bool = False  # a second, independent minibatch is sampled

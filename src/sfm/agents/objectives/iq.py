@@ -28,6 +28,7 @@ __all__ = ["IQ"]
 class IQ(Objective[tuple[()]]):
     def __init__(self, config: IQConfig, spec: Spec):
         self.config, self.gamma = config, spec.gamma
+        self.critics = 1 if config.twins == "first" else 2
 
     def init(self, rng: np.random.Generator) -> tuple[()]:
         return ()
@@ -54,7 +55,7 @@ class IQ(Objective[tuple[()]]):
         following = over_twins(following_psi(batch.next_obs, next_action), c.twins)[:, 0] + next_bonus
         y = self.gamma * batch.mask * following
         q = critics.psi(batch.obs, batch.action)[..., 0]  # [E, B]
-        rho = (q[:1] if c.twins == "first" else q) - y
+        rho = q - y
         everyone = jnp.full(y.shape, 1 / y.shape[0])
         expert = batch.expert / batch.expert.sum()
         earned = {
