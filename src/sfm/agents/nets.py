@@ -100,7 +100,7 @@ class Linear(eqx.Module):
         self.weight = INITS[init](rng, fan_in, fan_out)
         self.bias = np.zeros(fan_out, np.float32)
 
-    def __call__(self, *parts):
+    def __call__(self, *parts) -> Any:
         if namespace(parts[0]) is np:
             return joined(*parts) @ self.weight + self.bias
         ends = list(itertools.accumulate((x.shape[-1] for x in parts), initial=0))
@@ -150,7 +150,7 @@ class MLP(eqx.Module):
         self.norms = tuple(LayerNorm(n) if h else None for n, h in zip(sizes[1:-1], has_norm, strict=True))
         self.activation, self.stem = activation, stem
 
-    def __call__(self, *x):
+    def __call__(self, *x) -> Any:
         for i, (layer, norm) in enumerate(zip(self.layers, self.norms, strict=False)):
             h = layer(*x)
             h = h if norm is None else norm(h)
