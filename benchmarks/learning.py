@@ -8,6 +8,7 @@ resumed or, if it is done, only copied; so the command can be repeated after a s
 in numbers, and with a table of what the checkpoint policies reach, methods by tasks.
 """
 
+import json
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -37,6 +38,8 @@ class Options:
     """None: as many as the preset says."""
     episodes: int = 20
     """Of each checkpoint policy, at the end."""
+    change: list[str] = field(default_factory=list)
+    """Options of every preset, named as for `sfm.train`: batch=64 match_from=start."""
     demos: Path | None = None
     runs: Path = Path("runs/learning")
     results: Path = Path("results/learning")
@@ -50,6 +53,7 @@ def train(options: Options, task: str, name: str) -> Path:
     else:
         changes = {"task": task, "seed": options.seed, "seeds": options.seeds}
         changes |= {"steps": options.steps} if options.steps else {}
+        changes |= dict(map(option, options.change))
         config = api.overridden(make_preset(name), changes)
         source = options.demos / task / "1.npz" if options.demos else None
         demos, provenance = api.find_demos(source, config)
@@ -65,6 +69,15 @@ def train(options: Options, task: str, name: str) -> Path:
     for file in ("config.json", "metrics.jsonl", "curve.png"):
         shutil.copy(folder / file, kept / file)
     return kept
+
+
+def option(text: str) -> tuple[str, object]:
+    """'name=value', the value in JSON or else a word."""
+    name, _, value = text.partition("=")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
 
 
 def table(folders: list[Path]) -> str:
