@@ -5,9 +5,12 @@ gradients only where a loss needs them. What is not a matrix product counts as n
 be trained in every update, as in all presets.
 """
 
+import collections
 import dataclasses
 import functools
 import itertools
+import math
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -36,7 +39,7 @@ from sfm.config import (
 from sfm.presets import preset
 from sfm.training import buffer
 
-__all__ = ["ACTION", "OBS", "STATES", "executed", "flops", "least", "steady"]
+__all__ = ["ACTION", "OBS", "STATES", "Product", "executed", "flops", "least", "products", "steady"]
 
 OBS, ACTION, STATES = 24, 6, 1000  # a walker and its demonstration
 BASELINES = ("expert-td3", "mm-td7-cpu", "gaifo-td3-cpu", "opolo-td3-cpu", "iq-learn-cpu", "bc", "bco")
@@ -60,11 +63,55 @@ def steady(config: Config) -> Config:
 # What is executed
 
 
-@functools.cache
 def executed(config: Config) -> float:
-    """FLOPs of one update as XLA counts them, the mean over what is done only now and then.
+    """FLOPs of one update as XLA counts them, the mean over what is done only now and then."""
+    return sum(share * program.cost_analysis()["flops"] for share, program in _programs(config))
 
-    XLA counts the dearer branch of a condition and one turn of a loop: an update in which all is due.
+
+class Product(NamedTuple):
+    """`count` products [rows, inner] @ [inner, columns] at once."""
+
+    count: int
+    rows: int
+    inner: int
+    columns: int
+
+    @property
+    def flops(self) -> int:
+        return 2 * self.count * self.rows * self.inner * self.columns
+
+
+def products(config: Config) -> dict[Product, float]:
+    """Matrix products of an update and how many it has of each, on average. See `executed`."""
+    total: collections.Counter[Product] = collections.Counter()
+    for share, program in _programs(config):
+        for product in _products(program.as_text()):
+            total[product] += share  # pyright: ignore
+    return {product: n for product, n in total.items() if n > 1e-9}
+
+
+def _products(hlo: str) -> Iterator[Product]:
+    shapes = dict(re.findall(r"%([\w.-]+) = f32\[([\d,]*)\]", hlo))
+
+    def sizes(name: str) -> list[int]:
+        return [int(n) for n in shapes[name].split(",") if n]
+
+    for a, b, rest in re.findall(r" dot\(%([\w.-]+), %([\w.-]+)\)(.*)", hlo):
+        batched, summed = (
+            math.prod(sizes(a)[int(i)] for found in re.findall(rf"lhs_{kind}_dims={{([\d,]*)}}", rest)
+                      for i in found.split(","))
+            for kind in ("batch", "contracting")
+        )  # fmt: skip
+        rows, columns = (math.prod(sizes(x)) // (batched * summed) for x in (a, b))
+        yield Product(batched, rows, summed, columns)
+
+
+@functools.cache
+def _programs(config: Config) -> list[tuple[float, Any]]:
+    """Compiled programs and the share that each has in an update.
+
+    XLA counts the dearer branch of a condition and one turn of a loop: an update in which all is due. From it
+    are taken, by negative shares, the parts that are due only now and then.
     """
     config = steady(config)
     agent = make_agent(config, OBS, ACTION)
@@ -82,31 +129,32 @@ def executed(config: Config) -> float:
 
     shapes = jax.eval_shape(arguments)
 
-    def count(run: Callable[..., Any]) -> float:
-        return jax.jit(run).lower(*shapes).compile(_QUICKLY).cost_analysis()["flops"]  # pyright: ignore
+    def compiled(run: Callable[..., Any]) -> Any:
+        return jax.jit(run).lower(*shapes).compile(_QUICKLY)
 
-    whole = count(agent.update)
-    seldom: list[tuple[float, float]] = []  # FLOPs of a part, and the updates from one time to the next
+    seldom: list[tuple[Any, float]] = []  # a part, and the updates from one time to the next
     if isinstance(objective, SFM) and objective.config.expert_interval > 1:
 
         def expert(state, rows, other, demos, step, key):
             value = functools.partial(agent.learner.value, state.learner)
             return objective.expert_features(state.objective, value, demos, key)
 
-        seldom = [(count(expert), delay * objective.config.expert_interval)]
+        seldom = [(compiled(expert), delay * objective.config.expert_interval)]
     if isinstance(objective, OPOLO):
         cost, inverse = objective._fit_cost, objective._fit_inverse
         seldom = [
             (
-                count(lambda s, rows, _, d, i, k: cost(s.objective, rows, d, k)),
+                compiled(lambda s, rows, _, d, i, k: cost(s.objective, rows, d, k)),
                 objective.config.cost_interval,
             ),
-            (count(lambda s, rows, *_: inverse(s.objective, rows)), objective.config.inverse_interval),
+            (compiled(lambda s, rows, *_: inverse(s.objective, rows)), objective.config.inverse_interval),
         ]
-    if delay > 1:
-        nothing_due = count(lambda s, rows, o, d, i, k: agent.update(s, rows, o, d, jnp.array(1), k))
-        seldom.append((whole - nothing_due - sum(part for part, _ in seldom), delay))
-    return whole - sum(part * (1 - 1 / every) for part, every in seldom)
+    programs = [(1 / delay, compiled(agent.update))]
+    programs += [(1 / every - 1 / delay, part) for part, every in seldom]
+    if delay > 1:  # without the actor, and without the parts
+        rest = compiled(lambda s, rows, o, d, i, k: agent.update(s, rows, o, d, jnp.array(1), k))
+        programs.append((1 - 1 / delay, rest))
+    return programs
 
 
 # Same operations in less time to compile; only versions that know the second option are given it.

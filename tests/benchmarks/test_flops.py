@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from benchmarks.flops import Net, executed, least
+from benchmarks.flops import Net, Product, executed, least, products
 from sfm.presets import PRESETS, preset
 
 
@@ -26,3 +26,14 @@ def test_every_preset_has_a_least_that_grows_with_its_batch(name: str):
 def test_no_less_is_executed_and_little_more(name: str):
     config = preset(name)
     assert 0.85 < least(config) / executed(config) <= 1
+
+
+def test_the_products_of_an_update_are_most_of_what_it_executes():
+    config = preset("bc")
+    counts = products(config)
+    flops = sum(n * product.flops for product, n in counts.items())
+    assert least(config) <= flops * (1 + 1e-9)
+    assert flops < executed(config)
+    batch, width = config.schedule.batch, config.learner.width
+    # the hidden layer of the actor: forward, and backward to its input and to its weights
+    assert counts[Product(1, batch, width, width)] + counts.get(Product(1, width, batch, width), 0) >= 3
