@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from sfm.errors import SfmError, unknown
 
 __all__ = [
+    "ActorCriticConfig",
     "BCConfig",
     "BCOConfig",
     "Config",
@@ -51,6 +52,9 @@ class ActorCriticConfig:
     """LayerNorm before each activation of the critic."""
     actor_norm: bool = False
     """LayerNorm before each activation of the actor: large states cannot drive its tanh to the bounds."""
+    action_penalty: float = 0.0
+    """Weight of the mean square of what the actor's tanh is given: keeps actions off their bounds, where the
+    actor hardly learns."""
     actor_delay: int = 2
     """One actor step every so many critic steps."""
     actor_twin: Twins = "first"

@@ -34,7 +34,16 @@ N_STEP = 3  # in the CPU presets of every objective that can, and for experts
 LATEST = 10**9  # assess_after: the checkpoint policy is always the latest
 
 SMALL = {
-    "td3": {"width": 128, "layer_norm": True, "lr_actor": 5e-4, "lr_critic": 5e-4, "explore_noise": 0.2},
+    "td3": {
+        "width": 128,
+        "layer_norm": True,
+        "actor_norm": True,
+        "lr_actor": 5e-4,
+        "lr_critic": 5e-4,
+        "polyak": 0.01,
+        "polyak_on": "every_step",
+        "explore_noise": 0.2,
+    },
     "td7": {
         "width": 128,
         "embedding": 128,
@@ -49,7 +58,7 @@ SMALL = {
 CPU_SCHEDULE = ScheduleConfig(
     steps=100_000,
     random_steps=5_000,
-    batch=128,
+    batch=64,
     assess_after=20_000,
     assess_by="mean",
     assess_rescore=True,
@@ -59,13 +68,13 @@ CPU_SCHEDULE = ScheduleConfig(
 
 
 def _cpu(learner, gamma: float = 0.98, **objective) -> Config:
-    """Small networks and batches, psi at the scale of phi, phi centred: a tenth of the work per update.
+    """Small networks and batches, psi at the scale of phi, phi centred: less than a hundredth of the work.
 
     Learning is sped up by targets of three steps, the state beside phi, and a witness that compares the
     states visited of late (docs/method.md says why).
     """
     features = FeatureConfig(
-        width=128, depth=2, head_width=128, lr=5e-4, normalise=True, centre=True, state=3.0
+        dim=64, width=128, depth=2, head_width=128, lr=5e-4, normalise=True, centre=True, state=3.0
     )
     settings = {
         "features": features,
@@ -160,9 +169,19 @@ PRESETS: dict[str, Config] = {
     "sfm-td3-cpu": _cpu(TD3Config(**SMALL["td3"])),
     "sfm-td7-cpu": _cpu(TD7Config(**SMALL["td7"])),
     "sfm-stochastic-cpu": _cpu(
-        StochasticConfig(width=128, layer_norm=True, lr_actor=5e-4, lr_critic=5e-4, temperature=0.01)
+        StochasticConfig(
+            width=128,
+            layer_norm=True,
+            actor_norm=True,
+            polyak=0.01,
+            lr_actor=5e-4,
+            lr_critic=5e-4,
+            temperature=0.01,
+        )
     ),
-    "expert-td3": _expert(TD3Config(target_actor="polyak", polyak_on="every_step", **SMALL["td3"])),
+    "expert-td3": _expert(
+        TD3Config(target_actor="polyak", **(SMALL["td3"] | {"polyak": 0.005, "actor_norm": False}))
+    ),
     "expert-td7": _expert(TD7Config(actor_activation="relu", actor_twin="mean", **SMALL["td7"])),
     **BASELINES,
     # the cost sees standardised states, as phi does in sfm-td3-cpu

@@ -167,6 +167,23 @@ def test_the_actor_climbs_the_weighted_value_of_its_actions(kind):
         assert abs(expected) > 1e-4
 
 
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_the_action_penalty_is_on_what_tanh_is_given(kind):
+    (plain, state), (held, _) = make(kind), make(kind, action_penalty=0.3)
+    batch = random_batch()
+
+    def loss(learner):
+        return learner.actor_step(state, batch, lambda psi: (jnp.ones(DIM), ()), None, KEY)[2]["actor_loss"]
+
+    actor = state.actor.net
+    before = {
+        "td3": lambda: actor(batch.obs),
+        "td7": lambda: jnp.arctanh(actor(batch.obs, state.fixed.state(batch.obs))),
+        "stochastic": lambda: actor.moments(batch.obs)[0],
+    }[kind]()
+    assert float(loss(held) - loss(plain)) == pytest.approx(0.3 * float(jnp.square(before).mean()), rel=1e-3)
+
+
 @pytest.mark.usefixtures("double")
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_value_is_psi_of_the_first_twin_at_the_policys_action(kind):

@@ -15,7 +15,7 @@ from jax import Array
 from sfm.agents.nets import MLP, Critic, ensemble
 from sfm.agents.optim import Trained
 from sfm.agents.types import Batch, Metrics, Spec, Weigh
-from sfm.config import StochasticConfig, TD3Config
+from sfm.config import ActorCriticConfig, StochasticConfig, TD3Config
 
 __all__ = [
     "CriticLoss",
@@ -25,6 +25,7 @@ __all__ = [
     "actor_loss",
     "fit_critics",
     "plain_nets",
+    "restraint",
     "smoothing_noise",
     "td_loss",
 ]
@@ -87,7 +88,12 @@ class Learner(Protocol[L]):
 
 
 def plain_nets(
-    c: TD3Config | StochasticConfig, spec: Spec, rng: np.random.Generator, outputs: int, dim: int, critics: int
+    c: TD3Config | StochasticConfig,
+    spec: Spec,
+    rng: np.random.Generator,
+    outputs: int,
+    dim: int,
+    critics: int,
 ) -> tuple[MLP, Critic]:
     """An actor's network s -> R^outputs, and stacked critics (s, a) -> R^dim."""
     hidden = (c.width,) * c.depth
@@ -138,6 +144,11 @@ def actor_loss(
     weight, carry = jax.lax.stop_gradient(weigh(jax.lax.stop_gradient(psi)))
     climbed = jnp.zeros(()) if weight is None else (psi @ weight).mean() + bonus
     return (penalty(pi) if penalty else 0.0) - climbed, carry
+
+
+def restraint(c: ActorCriticConfig, before: Array) -> Array | float:
+    """Minus the penalty on an actor's outputs before tanh [B, a], to be added to what it climbs."""
+    return -c.action_penalty * jnp.square(before).mean() if c.action_penalty else 0.0
 
 
 def smoothing_noise(key: Array, like: Array, scale: float, clip: float) -> Array:

@@ -46,8 +46,12 @@ class EmbeddedActor(eqx.Module):
     stem: Linear
     mlp: MLP
 
+    def before(self, obs, zs):
+        """What tanh is given."""
+        return self.mlp(avg_l1_norm(self.stem(obs)), zs)
+
     def __call__(self, obs, zs):
-        return namespace(obs).tanh(self.mlp(avg_l1_norm(self.stem(obs)), zs))
+        return namespace(obs).tanh(self.before(obs, zs))
 
 
 class EmbeddedPolicy(eqx.Module):

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics, plain_nets
+from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics, plain_nets, restraint
 from sfm.agents.learners.policies import GaussianPolicy
 from sfm.agents.nets import Critic, over_twins, twin_value, twins_of
 from sfm.agents.optim import Trained, adam, copy, polyak
@@ -77,7 +77,8 @@ class Stochastic:
             action, log_prob = self.sample(net, batch.obs, key)
             psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, action)
             entropy = -log_prob.mean()
-            loss, carry = actor_loss(psi, weigh, net, penalty, self.config.temperature * entropy)
+            bonus = self.config.temperature * entropy + restraint(self.config, net.moments(batch.obs)[0])
+            loss, carry = actor_loss(psi, weigh, net, penalty, bonus)
             return loss, (carry, entropy)
 
         actor, value, (carry, entropy) = s.actor.step(objective)

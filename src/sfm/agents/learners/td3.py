@@ -13,6 +13,7 @@ from sfm.agents.learners.base import (
     actor_loss,
     fit_critics,
     plain_nets,
+    restraint,
     smoothing_noise,
 )
 from sfm.agents.learners.policies import DeterministicPolicy
@@ -72,8 +73,9 @@ class TD3:
     ) -> tuple[TD3State, Any, Metrics]:
         def objective(net: MLP):
             pi = lambda obs: jnp.tanh(net(obs))  # noqa: E731
-            psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, pi(batch.obs))
-            return actor_loss(psi, weigh, pi, penalty)
+            before = net(batch.obs)
+            psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, jnp.tanh(before))
+            return actor_loss(psi, weigh, pi, penalty, restraint(self.config, before))
 
         actor, value, carry = s.actor.step(objective)
         return s._replace(actor=actor), carry, {"actor_loss": value}

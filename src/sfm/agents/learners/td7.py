@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics, smoothing_noise
+from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics, restraint, smoothing_noise
 from sfm.agents.learners.policies import EmbeddedActor, EmbeddedPolicy, StateEncoder
 from sfm.agents.nets import MLP, Linear, all_twins, avg_l1_norm, ensemble, joined, over_twins, twin_value
 from sfm.agents.optim import Trained, adam, copy, zeros
@@ -138,10 +138,12 @@ class TD7:
         zs = s.fixed.state(batch.obs)
 
         def objective(net: EmbeddedActor):
-            action = net(batch.obs, zs)
+            before = net.before(batch.obs, zs)
+            action = jnp.tanh(before)
             zsa = s.fixed.dynamics(zs, action)
             psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, action, zs, zsa)
-            return actor_loss(psi, weigh, lambda obs: net(obs, s.fixed.state(obs)), penalty)
+            pi = lambda obs: net(obs, s.fixed.state(obs))  # noqa: E731
+            return actor_loss(psi, weigh, pi, penalty, restraint(self.config, before))
 
         actor, value, carry = s.actor.step(objective)
         return s._replace(actor=actor), carry, {"actor_loss": value}
