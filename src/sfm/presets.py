@@ -67,14 +67,14 @@ CPU_SCHEDULE = ScheduleConfig(
 )
 
 
-def _cpu(learner, gamma: float = 0.98, **objective) -> Config:
-    """Small networks and batches, psi at the scale of phi, phi centred: less than a hundredth of the work.
+def _cpu(learner, size: int = 64, **objective) -> Config:
+    """Small networks and batches, psi at the scale of phi, phi centred: about a hundredth of the work.
 
     Learning is sped up by targets of three steps, the state beside phi, and a witness that compares the
-    states visited of late (docs/method.md says why).
+    states visited of late (docs/method.md says why). `size` is that of phi and of minibatches.
     """
     features = FeatureConfig(
-        dim=64, width=128, depth=2, head_width=128, lr=5e-4, normalise=True, centre=True, state=3.0
+        dim=size, width=128, depth=2, head_width=128, lr=5e-4, normalise=True, centre=True, state=3.0
     )
     settings = {
         "features": features,
@@ -87,11 +87,11 @@ def _cpu(learner, gamma: float = 0.98, **objective) -> Config:
         "expert_interval": 25,
     }
     return Config(
-        gamma=gamma,
+        gamma=0.98,
         n_step=N_STEP,
         learner=learner,
         objective=SFMConfig(**(settings | objective)),
-        schedule=CPU_SCHEDULE,
+        schedule=dataclasses.replace(CPU_SCHEDULE, batch=size),
     )
 
 
@@ -167,7 +167,7 @@ PRESETS: dict[str, Config] = {
     "sfm-td3": _paper(TD3Config(), 0.995, FeatureConfig()),
     "sfm-stochastic": _paper(StochasticConfig(), 0.995, FeatureConfig(), ema=0.95, actor_loss="witness"),
     "sfm-td3-cpu": _cpu(TD3Config(**SMALL["td3"])),
-    "sfm-td7-cpu": _cpu(TD7Config(**SMALL["td7"])),
+    "sfm-td7-cpu": _cpu(TD7Config(**SMALL["td7"]), size=128),
     "sfm-stochastic-cpu": _cpu(
         StochasticConfig(
             width=128,
