@@ -72,10 +72,10 @@ class TD3:
         self, s: TD3State, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array
     ) -> tuple[TD3State, Any, Metrics]:
         def objective(net: MLP):
-            pi = lambda obs: jnp.tanh(net(obs))  # noqa: E731
             before = net(batch.obs)
             psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, jnp.tanh(before))
-            return actor_loss(psi, weigh, pi, penalty, restraint(self.config, before))
+            held = restraint(self.config, before)
+            return actor_loss(psi, weigh, lambda obs: jnp.tanh(net(obs)), penalty, held)
 
         actor, value, carry = s.actor.step(objective)
         return s._replace(actor=actor), carry, {"actor_loss": value}
