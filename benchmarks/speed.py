@@ -14,7 +14,7 @@ from benchmarks.measure import Row, Settings, timed
 from sfm.agents.agent import make_agent
 from sfm.agents.types import ExpertStates
 from sfm.config import Config, SFMConfig, TD7Config
-from sfm.presets import DEFAULT, preset
+from sfm.presets import preset
 from sfm.training import buffer
 from sfm.training.device import Device
 from sfm.training.loop import recipe
@@ -44,9 +44,9 @@ def updates(settings: Settings) -> Iterator[Row]:
 
 
 def seeds(settings: Settings) -> Iterator[Row]:
-    """Time of updates of five seeds at once over five times that of one; the TD3 presets and the default."""
+    """Time of updates of five seeds at once over five times that of one; the TD3 presets."""
     for config in (_shortened(preset(name)) for name in settings.presets):
-        if config.learner.kind != "td3" and config.preset != DEFAULT:
+        if config.learner.kind != "td3":
             continue
         together, solo = timed(prepared(config, SEEDS), prepared(config), seconds=settings.seconds)
         rate = config.schedule.chunk / solo

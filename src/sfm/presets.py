@@ -23,7 +23,7 @@ from sfm.errors import unknown
 
 __all__ = ["DEFAULT", "PRESETS", "preset"]
 
-DEFAULT = "sfm-td7-cpu"
+DEFAULT = "sfm-td3-cpu"
 
 
 def _paper(learner, gamma: float, features: FeatureConfig, **objective) -> Config:
@@ -56,7 +56,7 @@ SMALL = {
 }
 
 CPU_SCHEDULE = ScheduleConfig(
-    steps=100_000,
+    steps=150_000,
     random_steps=5_000,
     batch=64,
     assess_after=20_000,
