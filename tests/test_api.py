@@ -21,8 +21,6 @@ QUICK = {
     "eval_every": 60,
     "eval_episodes": 2,
     "learner__width": 16,
-    "embedding": 16,
-    "target_interval": 10,
 }
 
 
@@ -45,6 +43,16 @@ def test_an_environment_of_ones_own(tmp_path):
 
     result = sfm.train(my_world, walk_to_half(0.0), folder=tmp_path / "run", **QUICK)
     assert result.finished
+
+
+@pytest.mark.parametrize(
+    ("world", "message"),
+    [(3, "env must be a task name, .*, not a int"), (dict, "makes a dict, not an sfm.envs.Env")],
+)
+def test_what_is_no_environment_is_refused(world, message, tmp_path):
+    with pytest.raises(SfmError, match=message):
+        sfm.train(world, walk_to_half(0.0), folder=tmp_path / "run", **QUICK)
+    assert not (tmp_path / "run").exists()
 
 
 def test_overrides_find_their_place():

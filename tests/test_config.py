@@ -55,6 +55,13 @@ def test_what_is_left_out_has_its_default():
     [
         ({"gama": 0.9}, "unknown Config field 'gama': did you mean gamma?"),
         ({"schedule": {"step": 5}}, "unknown ScheduleConfig field 'step': did you mean .*steps"),
+        ([], r"a configuration must be a JSON object, not \[\]"),
+        ({"learner": 3}, "Config.learner must be .*, not 3"),
+        (
+            {"objective": {"kind": "sfm", "features": {"lr_final": "x"}}},
+            "FeatureConfig.lr_final must be float",
+        ),
+        ({"objective": {"kind": "discriminator", "cost": {"lr_final": "x"}}}, "CostConfig.lr_final must be"),
         ({"learner": {"kind": "td4"}}, "unknown kind 'td4': did you mean td7 or td3"),
         ({"learner": {"width": 9}}, "unknown kind ''"),
         ({"gamma": "0.9"}, "Config.gamma must be float, not '0.9'"),
@@ -106,6 +113,13 @@ def test_what_is_not_known_is_refused(data, message):
         ({"objective": BCConfig(patience=10)}, "patience needs a validation share"),
         ({"schedule": ScheduleConfig(replay=1024)}, "replay must exceed"),
         ({"schedule": ScheduleConfig(eval_every=0)}, "eval_every"),
+        ({"schedule": ScheduleConfig(random_steps=-1)}, "random_steps must not be negative"),
+        ({"seed": 2**31}, "seeds must stay below"),
+        ({"warm_start_updates": -1}, "warm_start_updates must not be negative"),
+        ({"objective": SFMConfig(ema=1.0)}, "ema must lie in"),
+        ({"objective": SFMConfig(features=FeatureConfig(dim=0))}, "dim must be at least 1"),
+        ({"learner": TD3Config(lr_actor=-1.0)}, "lr_actor must be positive"),
+        ({"learner": TD7Config(width=0)}, "width must be at least 1"),
     ],
 )
 def test_what_cannot_work_is_refused(changes, message):

@@ -11,7 +11,7 @@ import pytest
 from sfm import storage
 from sfm.config import BCConfig, FeatureConfig, IQConfig, SFMConfig, StochasticConfig, TD7Config
 from sfm.errors import SfmError
-from sfm.run import Silent, create, reopen
+from sfm.run import Silent, _alone, create, reopen
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.logs import read_rows
 from tests.conftest import TINY, tiny
@@ -64,6 +64,35 @@ def test_a_killed_run_resumes_bit_for_bit(kind, tmp_path, point_demos):
     assert reopen(broken).train(Silent())
     assert_same(arrays_of(whole), arrays_of(broken))
     assert comparable(whole) == comparable(broken)
+
+
+def test_a_run_killed_before_its_first_checkpoint_starts_over(tmp_path, point_demos):
+    config = tiny(save_seconds=1e6)
+    with pytest.raises(KeyboardInterrupt):
+        create(tmp_path / "run", config, point_demos).train(StopAfter(rounds=3))
+    told = []
+    reporter = Silent()
+    reporter.note = told.append
+    assert reopen(tmp_path / "run").train(reporter)
+    assert any("starts over" in message for message in told)
+    steps = [row["step"] for row in comparable(tmp_path / "run")]
+    assert steps == sorted(set(steps))
+
+
+def test_a_run_is_trained_by_one_process_at_a_time(tmp_path, point_demos):
+    run = create(tmp_path / "run", TINY, point_demos)
+    with _alone(run.folder), pytest.raises(SfmError, match="is being trained by another process"):
+        run.train(Silent())
+
+
+def test_what_a_run_needs_to_go_on(tmp_path, point_demos):
+    run = create(tmp_path / "run", TINY, point_demos)
+    assert run.train(Silent())
+    with pytest.raises(SfmError, match="is at step 160 already: --steps 60 lies behind it"):
+        reopen(run.folder, steps=60)
+    (run.folder / "demos.npz").unlink()
+    with pytest.raises(SfmError, match=r"demos\.npz is missing"):
+        reopen(run.folder)
 
 
 def test_sigkill_at_any_moment_loses_nothing(tmp_path, point_demos):

@@ -18,6 +18,7 @@ from sfm.errors import SfmError, unknown
 from sfm.policy import Policy, load_policy
 from sfm.presets import DEFAULT, preset
 from sfm.run import Reporter, Run, Silent, create, reopen
+from sfm.training.logs import check_extras
 
 __all__ = [
     "Result",
@@ -64,6 +65,12 @@ def train(
     overrides: fields of `Config` by their dotted path with `__` for the dot, or by their bare name where
     only one place has it: `steps=20_000`, `learner__lr_actor=1e-3`.
     """
+    if not (isinstance(env, str) or callable(env)):
+        raise SfmError(
+            "env must be a task name, a Gymnasium id or a function that makes an sfm.envs.Env, "
+            f"not a {type(env).__name__}; a registered Gymnasium environment goes by its id"
+        )
+    check_extras(tensorboard, wandb)
     config = overridden(_preset(preset), overrides)
     name = env if isinstance(env, str) else getattr(env, "__name__", "custom")
     config = dataclasses.replace(config, task=name)
@@ -142,7 +149,8 @@ def overridden(config: Config, overrides: dict[str, Any]) -> Config:
         hits = [p for p in places if p[-len(path) :] == path]
         exact = [p for p in hits if p == path]
         if not hits:
-            raise unknown("option", name, {p[-1] for p in places} | {"__".join(p) for p in places})
+            plain = sorted({p[-1] for p in places})
+            raise unknown("option", name, {*plain, *("__".join(p) for p in places)}, plain)
         if len(exact or hits) > 1:
             options = " or ".join("__".join(p) for p in hits)
             raise SfmError(f"option '{name}' is ambiguous: say {options}")

@@ -50,10 +50,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         if command is None:
             raise unknown("command", args[0], COMMANDS)
         return command(args[1:])
-    except SfmError as error:
-        if debug:
+    except (SfmError, MemoryError, RuntimeError) as error:
+        short = isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)  # the latter is JAX's
+        if debug or not (short or isinstance(error, SfmError)):
             raise
-        print(f"error: {error}", file=sys.stderr)
+        fewer = "out of memory: use a smaller --schedule.replay, fewer --seeds or fewer environments"
+        print(f"error: {fewer if short else error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -121,7 +123,9 @@ def _train(args: Sequence[str]) -> int:
     config = dataclasses.replace(base, **asked)
     from sfm import api
     from sfm.run import create
+    from sfm.training.logs import check_extras
 
+    check_extras(given.tensorboard, given.wandb)
     demos, provenance = api.find_demos(given.demos, config, given.demo)
     folder = given.run or api.default_folder(config)
     run = create(folder, config, demos, provenance=provenance)
@@ -141,6 +145,7 @@ def _resume(args: Sequence[str]) -> int:
         """Train up to this many steps instead of what the run was made for."""
         video: bool = True
         tensorboard: bool = False
+        """Log there again; what the run was made with is not remembered."""
         wandb: bool = False
 
     given = _parse(Resume, "resume", args)
@@ -261,6 +266,11 @@ def _collect(args: Sequence[str]) -> int:
 
 
 def _presets(args: Sequence[str]) -> int:
+    @dataclass(frozen=True)
+    class Presets:
+        """List the named configurations; `sfm train --preset NAME --help` shows all of one."""
+
+    _parse(Presets, "presets", args)
     for name, config in PRESETS.items():
         s = config.schedule
         source = {"nothing": "the reward", "states": "states", "actions": "states and actions"}[config.needs]
@@ -273,6 +283,11 @@ def _presets(args: Sequence[str]) -> int:
 
 
 def _tasks(args: Sequence[str]) -> int:
+    @dataclass(frozen=True)
+    class Tasks:
+        """List the bundled tasks. dm_control's other tasks and Gymnasium ids work by name, too."""
+
+    _parse(Tasks, "tasks", args)
     from sfm.envs import TASKS
 
     print("\n".join(TASKS))

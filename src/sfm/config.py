@@ -178,7 +178,7 @@ class SFMConfig:
     scale_psi: bool = False
     """Learn (1 - gamma) * psi, which has the scale of phi."""
     unit_witness: bool = False
-    """Scale the witness to unit length (eq. 4 of the paper with B = 1)."""
+    """Scale the witness to unit length (eq. 5 of the paper with B = 1)."""
     refresh_every: int = 10_000
     """Adversarial features: environment steps between refreshes on fresh episodes."""
     refresh_episodes: int = 4
@@ -388,6 +388,9 @@ class Config:
             ),
             (self.seeds >= 1, "seeds must be at least 1"),
             (self.seed >= 0, "seed must not be negative"),
+            (self.seed + self.seeds <= 2**31, "seeds must stay below 2**31"),
+            (self.warm_start_updates >= 0, "warm_start_updates must not be negative"),
+            (s.random_steps >= 0, "random_steps must not be negative"),
             (s.envs >= 1 and s.steps >= 1 and s.batch >= 1, "envs, steps and batch must be at least 1"),
             (s.updates_per_step > 0, "updates_per_step must be positive"),
             (
@@ -407,6 +410,7 @@ class Config:
             fits = _divides(self.objective.features.interval, s.chunk)
             checks.append((fits, "schedule.chunk must be a multiple of objective.features.interval"))
             checks.append((self.objective.expert_interval >= 1, "expert_interval must be at least 1"))
+            checks.append((0.0 <= self.objective.ema < 1.0, "objective.ema must lie in [0, 1)"))
             free = self.objective.witness_batch == "independent"
             fits = free or self.objective.witness_window == 0
             checks.append((fits, "objective.witness_window needs objective.witness_batch independent"))
@@ -421,9 +425,22 @@ class Config:
             for name in ("cost_interval", "inverse_interval"):
                 fits = _divides(getattr(self.objective, name), s.chunk)
                 checks.append((fits, f"schedule.chunk must be a multiple of objective.{name}"))
+        for part in (learner, self.objective, getattr(self.objective, "features", None)):
+            checks += _sizes(part) if part else []
         for ok, message in checks:
             if not ok:
                 raise SfmError(f"bad configuration: {message}.")
+
+
+def _sizes(part: Any) -> list[tuple[bool, str]]:
+    """Checks of its learning rates and sizes, whatever it is."""
+    values = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
+    rates = [(v > 0, f"{k} must be positive") for k, v in values.items() if k in RATES]
+    return rates + [(v >= 1, f"{k} must be at least 1") for k, v in values.items() if k in SIZES]
+
+
+RATES = ("lr", "lr_actor", "lr_critic", "lr_encoder")
+SIZES = ("width", "depth", "head_width", "dim", "embedding")
 
 
 def _divides(interval: int, chunk: int) -> bool:
@@ -442,6 +459,12 @@ def to_dict(config: Any) -> dict[str, Any]:
 
 def _fits(value: Any, kind: Any) -> bool:
     """Whether a value is of a plain type; other types are not judged."""
+    if isinstance(kind, types.UnionType):
+        return any(_fits(value, option) for option in typing.get_args(kind))
+    if kind is type(None):
+        return value is None
+    if dataclasses.is_dataclass(kind):
+        return isinstance(value, dict)
     if kind is float:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
     if kind is int:
@@ -451,6 +474,8 @@ def _fits(value: Any, kind: Any) -> bool:
 
 def from_dict(kind: Any, data: dict[str, Any]) -> Any:
     """The inverse of `to_dict`; a field we do not know is an error, not a guess."""
+    if not isinstance(data, dict):
+        raise SfmError(f"a configuration must be a JSON object, not {data!r}")
     if isinstance(kind, types.UnionType):
         options = {option.kind: option for option in typing.get_args(kind)}
         name = data.get("kind", "")
@@ -466,5 +491,6 @@ def from_dict(kind: Any, data: dict[str, Any]) -> Any:
         if typing.get_origin(hints[name]) is Literal and value not in typing.get_args(hints[name]):
             raise unknown(f"{kind.__name__}.{name}", str(value), typing.get_args(hints[name]))
         if not _fits(value, hints[name]):
-            raise SfmError(f"{kind.__name__}.{name} must be {hints[name].__name__}, not {value!r}")
+            wanted = getattr(hints[name], "__name__", hints[name])
+            raise SfmError(f"{kind.__name__}.{name} must be {wanted}, not {value!r}")
     return kind(**{k: from_dict(hints[k], v) if isinstance(v, dict) else v for k, v in data.items()})

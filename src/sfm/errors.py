@@ -10,9 +10,9 @@ class SfmError(Exception):
     """A mistake in the input or the surroundings; shown as one line, without a traceback."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> SfmError:
-    """An error for a name that is not among the known ones; it suggests the nearest."""
+def unknown(kind: str, name: str, known: Iterable[str], shown: Iterable[str] = ()) -> SfmError:
+    """An error for a name that is not among the known ones; it suggests the nearest, or shows some."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}."
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(shown or names)}."
     return SfmError(f"unknown {kind} '{name}': {hint}")

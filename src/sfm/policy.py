@@ -7,14 +7,14 @@ import numpy as np
 
 from sfm import storage
 from sfm.config import Config, from_dict, to_dict
-from sfm.demos.bundled import policy_file
+from sfm.demos.bundled import names, policy_file
 from sfm.errors import SfmError
 
 __all__ = ["Policy", "load_policy", "policy_path", "save_policy"]
 
 
 class Policy:
-    """obs -> action in [-1, 1]. `meta` tells where it comes from (task, seed, steps, returns)."""
+    """obs -> action in [-1, 1]. `meta` tells where it comes from (task, seed, steps)."""
 
     def __init__(self, module: Any, meta: dict[str, Any]):
         self.module, self.meta = module, meta
@@ -66,7 +66,10 @@ def load_policy(path: str | Path, *, which: str = "checkpoint", seed: int | None
     """
     path = Path(path)
     if not path.exists():
-        path = policy_file(str(path)) or path
+        bundled = policy_file(str(path))
+        if bundled is None:
+            raise SfmError(f"{path} not found; by name there are {', '.join(names())}")
+        path = bundled
     if path.is_dir():
         path = _in_folder(path, which, seed)
     arrays, meta = storage.read_arrays(path)

@@ -59,10 +59,16 @@ class Run:
         _keep_compiled_code()
         from sfm.training.loop import Training  # imports JAX
 
-        training = Training(self.config, self.make_env, self.demos)
+        with _alone(self.folder):
+            return self._train(Training(self.config, self.make_env, self.demos), reporter, tensorboard, wandb)
+
+    def _train(self, training: Any, reporter: Reporter, tensorboard: bool, wandb: bool) -> bool:
         logs = open_logs(self.folder, tensorboard, wandb, to_dict(self.config))
         if self.checkpoints.steps():
             self._restore(training, logs, reporter)
+        elif read_rows(logs.jsonl.path):
+            logs.truncate(lambda row: False)
+            reporter.note(f"{self.folder} had not saved a checkpoint yet: it starts over")
         saved = time.monotonic()
         with _stop_signals() as asked_to_stop, contextlib.closing(logs):
             for rows in training.rounds():
@@ -118,11 +124,15 @@ def create(
     """Make the run folder, after checking that what was asked for fits together."""
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SfmError(
-            f"{folder} already exists: continue it with 'sfm resume {folder}', or choose another --run"
-        )
+        advice = f"continue it with 'sfm resume {folder}', or choose" if folder.is_dir() else "choose"
+        raise SfmError(f"{folder} already exists: {advice} another --run")
     make_env = env or (lambda: make(config.task))
     spare = [make_env()]  # it tells the dimensions now and is the first environment of training
+    if not hasattr(spare[0], "obs_dim"):
+        raise SfmError(
+            f"the function given makes a {type(spare[0]).__name__}, not an sfm.envs.Env; a Gymnasium "
+            "environment goes by its registered id"
+        )
     if demos is None and config.needs != "nothing":
         raise SfmError(f"no demonstrations for '{config.task}': give some with --demos PATH")
     if demos is not None:
@@ -143,10 +153,36 @@ def reopen(folder: Path, env: Callable[[], Env] | None = None, steps: int | None
         raise SfmError(f"{folder} is not a run folder: it has no config.json")
     config = from_dict(Config, storage.read_json(folder / "config.json"))
     if steps is not None:
+        done = max(Checkpoints(folder / "checkpoints").steps(), default=0)
+        if steps < done:
+            raise SfmError(f"{folder} is at step {done:,} already: --steps {steps:,} lies behind it")
         config = dataclasses.replace(config, schedule=dataclasses.replace(config.schedule, steps=steps))
         storage.write_json(folder / "config.json", to_dict(config))
     path = folder / "demos.npz"
+    if config.needs != "nothing" and not path.exists():
+        raise SfmError(f"{path} is missing: a run keeps the demonstrations it imitates there")
     return Run(folder, config, npz.load(path) if path.exists() else None, env)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Two processes would write the same log and checkpoints. The lock ends with its process."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        yield
+        return
+    path = folder / ".lock"
+    try:
+        file = open(path, "w")  # noqa: SIM115
+    except OSError as error:
+        raise storage.cannot_write(path, error) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise SfmError(f"{folder} is being trained by another process") from error
+        yield
 
 
 def _keep_compiled_code() -> None:

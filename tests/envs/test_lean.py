@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sfm.envs import TASKS, make
+from sfm.errors import SfmError
 
 
 def both(name):
@@ -85,8 +86,8 @@ def test_what_dm_control_refuses_is_refused_in_its_words(name, field, value):
             getattr(each.data, field)[0] = value
     with pytest.raises(PhysicsError) as expected:
         step(action)
-    with pytest.raises(PhysicsError) as ours:
+    with pytest.raises(SfmError, match=f"the simulation of '{name}' broke down") as ours:
         env.step(action)
-    assert str(ours.value) == str(expected.value)
+    assert str(ours.value).endswith(str(expected.value))
     np.testing.assert_array_equal(env.reset(1), reset(1))
     np.testing.assert_array_equal(env.step(np.zeros(env.action_dim))[0], step(np.zeros(env.action_dim))[0])

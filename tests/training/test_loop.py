@@ -261,6 +261,22 @@ def test_divergence_is_named():
         list(point(learner=TD3Config(width=16, lr_critic=1e30), seed=7).rounds())
 
 
+def test_weights_that_run_away_are_named_before_they_act_or_are_saved():
+    """The last update of a burst spoils the actor after all losses were computed."""
+    training = point(learner=TD3Config(width=16, lr_actor=1e30, actor_delay=10), chunk=10, batch=16)
+    training.schedule = dataclasses.replace(training.schedule, updates_per_step=0.25)
+    with pytest.raises(Diverged, match="the actor's weights ran away at step 80 of seed 0"):
+        list(training.rounds())
+
+
+def test_random_episodes_are_not_judged():
+    """Episodes are whole, so the last random one may end after `random_steps`."""
+    rows = [row for rows in point(random_steps=50, steps=160).rounds() for row in rows]
+    assert [(row["step"], "score" in row) for row in rows] == [
+        (40, False), (80, False), (120, True), (160, True)
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("objective", ["sfm"], indirect=True)
 def test_the_schedule_of_a_run(alone):
     """40 steps a round; random until 40, every policy kept until 80, evaluated every 80, budget 240."""

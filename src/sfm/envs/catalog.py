@@ -37,4 +37,5 @@ def make(name: str) -> Env:
         from sfm.envs.gymnasium import GymnasiumEnv
 
         return GymnasiumEnv(name)
-    raise unknown("task", name, {*suite_tasks, *PROBES, *gymnasium.registry})
+    others = "any other task of dm_control", "any Gymnasium id"
+    raise unknown("task", name, {*suite_tasks, *PROBES, *gymnasium.registry}, (*TASKS, *others))

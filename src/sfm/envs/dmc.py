@@ -72,6 +72,8 @@ class DmcEnv:
         substeps = round(self.control_timestep / self.physics.timestep())
         from sfm.envs import lean  # after `_suite`, which imports dm_control without OpenGL
 
+        self._unstable = lean.PhysicsError
+
         self._advance = lean.advance(domain, task, self.physics, substeps) or _plain(self._env, substeps)
         actuators = self._env.action_spec()
         self.action_dim = actuators.shape[0]
@@ -92,7 +94,10 @@ class DmcEnv:
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
         control = np.minimum(np.maximum(self._centre + self._reach * action, self._low), self._high)
-        obs, reward, terminated = self._advance(control)
+        try:
+            obs, reward, terminated = self._advance(control)
+        except self._unstable as error:
+            raise SfmError(f"the simulation of '{self.name}' broke down: {error}") from error
         self._steps += 1
         return obs, reward, terminated, self._steps >= self.max_steps and not terminated
 

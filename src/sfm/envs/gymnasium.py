@@ -53,7 +53,11 @@ class GymnasiumEnv:
             raise SfmError(f"task '{self.name}' has no render mode rgb_array: it cannot be filmed.")
         if hasattr(self._env.unwrapped, "mujoco_renderer"):
             choose_backend()
-        frame = Image.fromarray(np.asarray(self._env.render(), np.uint8))
+        try:
+            picture = np.asarray(self._env.render(), np.uint8)
+        except (gymnasium.error.Error, ImportError) as error:
+            raise _cannot(f"task '{self.name}' cannot be filmed", error) from error
+        frame = Image.fromarray(picture)
         return np.asarray(frame.resize((width, height), Image.Resampling.BILINEAR))
 
     def close(self) -> None:
@@ -69,7 +73,11 @@ def _build(name: str) -> gymnasium.Env:
         rendering: dict[str, Any] = {"render_mode": "rgb_array"} if "rgb_array" in modes else {}
         return gymnasium.make(name, disable_env_checker=True, **rendering)
     except (gymnasium.error.Error, ImportError) as error:
-        raise SfmError(f"task '{name}' cannot be made: {error}") from error
+        raise _cannot(f"task '{name}' cannot be made", error) from error
+
+
+def _cannot(what: str, error: Exception) -> SfmError:
+    return SfmError(f"{what}: {error}. Perhaps: pip install 'successor-feature-matching[gymnasium]'")
 
 
 def _flat(obs) -> np.ndarray:

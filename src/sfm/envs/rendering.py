@@ -38,8 +38,11 @@ context.free()
 @contextlib.contextmanager
 def gl_disabled() -> Iterator[None]:
     """Import dm_control in here: without OpenGL, unless the user chose a backend for it."""
-    if "MUJOCO_GL" in os.environ:
-        yield
+    if asked := os.environ.get("MUJOCO_GL"):
+        try:
+            yield
+        except (AttributeError, ImportError, RuntimeError) as error:
+            raise SfmError(f"MUJOCO_GL={asked} does not work here ({error}): unset it") from error
         return
     import mujoco  # noqa: F401  first, so that mujoco.Renderer stays available to others
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from sfm import storage
 from sfm.errors import SfmError
 
-__all__ = ["JsonlLog", "Log", "Logs", "TensorBoardLog", "WandbLog", "open_logs", "read_rows"]
+__all__ = ["JsonlLog", "Log", "Logs", "TensorBoardLog", "WandbLog", "check_extras", "open_logs", "read_rows"]
 
 Row = dict[str, Any]
 
@@ -140,6 +140,13 @@ class Logs:
     def close(self) -> None:
         for log in self._all:
             log.close()
+
+
+def check_extras(tensorboard: bool, wandb: bool) -> None:
+    """Before anything is written: that the packages asked for are there."""
+    for asked, module, extra in ((tensorboard, "tensorboardX", "tensorboard"), (wandb, "wandb", "wandb")):
+        if asked:
+            _optional(module, extra)
 
 
 def open_logs(folder: Path, tensorboard: bool, wandb: bool, config: dict[str, Any]) -> Logs:

@@ -34,10 +34,11 @@ __all__ = ["Diverged", "SeedProgress", "Training", "recipe"]
 
 Row = dict[str, Any]
 ACT, UPDATE, FRESH, FIT, INIT, WARM = range(6)  # streams of random numbers
+RUNAWAY = 1e8  # no weight of a policy that learns is as large
 
 
 class Diverged(SfmError):
-    """A value became NaN or infinite."""
+    """A value became NaN or infinite, or a weight absurdly large."""
 
 
 @dataclass
@@ -141,6 +142,7 @@ class Training:
             state, _ = device.updates(state, *data, keys=keys)
         self.state = self.device.restart(self.state, state.learner, state.moments)
         self.current = self.device.policies(self.state)
+        self._check_policies()
         self.checkpoint = list(self.current)
 
     def _study(self, running: list[int], plan: Offline) -> dict[int, Row]:
@@ -186,7 +188,8 @@ class Training:
 
     def _assess(self, episodes: dict[int, Episodes], rows: dict[int, Row]) -> None:
         random = self.schedule.random_steps
-        acted = {i: e for i, e in episodes.items() if self.progress[i].collected > random}
+        before = {i: self.progress[i].collected - int(e.length.sum()) for i, e in episodes.items()}
+        acted = {i: e for i, e in episodes.items() if before[i] >= random}
         for i, e in acted.items():
             self.judged[i] = self.judged[i].with_(e)
         judged = self._scores(self.judged)
@@ -274,10 +277,20 @@ class Training:
                 row |= {"updates": self.progress[i].updates, "burst_seconds": seconds}
                 bad = [k for k in mine[0] if not all(np.isfinite(m[k]) for m in mine)]
                 if bad:
-                    raise Diverged(
-                        f"training diverged: {', '.join(bad)} became NaN or infinite at step {row['step']} "
-                        f"of seed {row['seed']}; the last good checkpoint is kept. Lower the learning rates."
-                    )
+                    raise self._diverged(i, f"{', '.join(bad)} became NaN or infinite")
+        self._check_policies()
+
+    def _check_policies(self) -> None:
+        """Before they act or are saved: weights may run away in an update that no loss shows."""
+        for i, policy in enumerate(self.current):
+            if not all(np.abs(x).max(initial=0.0) < RUNAWAY for x in jax.tree.leaves(policy)):
+                raise self._diverged(i, "the actor's weights ran away")
+
+    def _diverged(self, i: int, what: str) -> Diverged:
+        return Diverged(
+            f"training diverged: {what} at step {self.progress[i].steps} of seed {self.seeds[i]}; what was "
+            "saved before is kept. Lower the learning rates."
+        )
 
     def _update_args(self, table: Any, active: np.ndarray | None = None) -> tuple[Any, ...]:
         active = np.ones(len(self.seeds), bool) if active is None else active

@@ -2,7 +2,7 @@
 
     witness = E[sum gamma^t phi(s_t)] of the expert - the same of the policy
 
-The expert's term is a sum over the demonstrations (eq. 6); the policy's comes from replay through the
+The expert's term is a sum over the demonstrations (eq. 7); the policy's comes from replay through the
 telescoping identity (prop. 1). Both are averaged over updates. Or both start from everywhere, see
 `SFMConfig.match_from`.
 """
