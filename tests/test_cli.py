@@ -200,3 +200,22 @@ def test_presets_and_tasks_are_listed(capsys):
     out = capsys.readouterr().out
     assert "sfm-td7" in out
     assert "quadruped_jump" in out
+
+
+def test_a_backend_that_does_not_work_is_named():
+    done = sfm("train", "walker_walk", env=os.environ | {"MUJOCO_GL": "bogus"})
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: MUJOCO_GL=bogus does not work here")
+    assert "Traceback" not in done.stderr
+
+
+def test_too_large_a_replay_is_named(capsys, tmp_path, point_file):
+    huge = "--schedule.replay", "9999999999999", "--run", tmp_path / "run"
+    assert "out of memory" in says(capsys, "train", "probe_point", "--demos", point_file, *QUICK, *huge)
+
+
+def test_a_missing_package_is_named_before_anything_is_written(capsys, tmp_path, point_file, monkeypatch):
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    words = "train", "probe_point", "--demos", point_file, "--wandb", "--run", tmp_path / "run"
+    assert "pip install 'successor-feature-matching[wandb]'" in says(capsys, *words)
+    assert not (tmp_path / "run").exists()
