@@ -138,7 +138,7 @@ def actor_loss(
 ) -> tuple[Array, Any]:
     """(-mean <weight, psi(s, pi(s))> - bonus + penalty, what `weigh` carries on).
 
-    psi [B, d] is computed once and serves the weight too, which has no gradient (eq. 10, 11). Without a weight
+    psi [B, d] is computed once and serves the weight too, which has no gradient (prop. 2). Without a weight
     psi and the bonus do not enter, and the compiler leaves them out.
     """
     weight, carry = jax.lax.stop_gradient(weigh(jax.lax.stop_gradient(psi)))
