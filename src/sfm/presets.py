@@ -56,7 +56,7 @@ SMALL = {
 }
 
 CPU_SCHEDULE = ScheduleConfig(
-    steps=150_000,
+    steps=100_000,
     random_steps=5_000,
     batch=64,
     assess_after=20_000,
@@ -91,7 +91,7 @@ def _cpu(learner, size: int = 64, **objective) -> Config:
         n_step=N_STEP,
         learner=learner,
         objective=SFMConfig(**(settings | objective)),
-        schedule=dataclasses.replace(CPU_SCHEDULE, batch=size),
+        schedule=dataclasses.replace(CPU_SCHEDULE, batch=size, steps=150_000),
     )
 
 
