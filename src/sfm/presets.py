@@ -169,15 +169,8 @@ PRESETS: dict[str, Config] = {
     "sfm-td3-cpu": _cpu(TD3Config(**SMALL["td3"])),
     "sfm-td7-cpu": _cpu(TD7Config(**SMALL["td7"]), size=128),
     "sfm-stochastic-cpu": _cpu(
-        StochasticConfig(
-            width=128,
-            layer_norm=True,
-            actor_norm=True,
-            polyak=0.01,
-            lr_actor=5e-4,
-            lr_critic=5e-4,
-            temperature=0.01,
-        )
+        StochasticConfig(width=128, layer_norm=True, lr_actor=5e-4, lr_critic=5e-4, temperature=0.01),
+        size=128,
     ),
     "expert-td3": _expert(
         TD3Config(target_actor="polyak", **(SMALL["td3"] | {"polyak": 0.005, "actor_norm": False}))
