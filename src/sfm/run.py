@@ -6,6 +6,7 @@ RUN/metrics.jsonl            a row per seed and round
 RUN/checkpoints/             the two newest resumable states
 RUN/policies/                checkpoint_seed0.safetensors, current_seed0.safetensors
 RUN/curve.png, video.mp4, video.gif
+RUN/.lock                    held by the process that trains it
 """
 
 import contextlib

@@ -75,7 +75,7 @@ class TensorBoardLog:
 
     def __init__(self, folder: Path):
         self.folder = Path(folder)
-        self._writer = _optional("tensorboardX", extra="tensorboard").SummaryWriter
+        self._writer = _optional("tensorboard").SummaryWriter
         self._writers: dict[Any, Any] = {}
 
     def write(self, row: Row) -> None:
@@ -100,7 +100,7 @@ class WandbLog:
     """One Weights & Biases run per folder, continued when the run is resumed."""
 
     def __init__(self, folder: Path, config: dict[str, Any]):
-        wandb = _optional("wandb", extra="wandb")
+        wandb = _optional("wandb")
         file = Path(folder) / "wandb.json"
         if not file.exists():
             storage.write_json(file, {"id": secrets.token_hex(4)})
@@ -144,9 +144,9 @@ class Logs:
 
 def check_extras(tensorboard: bool, wandb: bool) -> None:
     """Before anything is written: that the packages asked for are there."""
-    for asked, module, extra in ((tensorboard, "tensorboardX", "tensorboard"), (wandb, "wandb", "wandb")):
+    for extra, asked in {"tensorboard": tensorboard, "wandb": wandb}.items():
         if asked:
-            _optional(module, extra)
+            _optional(extra)
 
 
 def open_logs(folder: Path, tensorboard: bool, wandb: bool, config: dict[str, Any]) -> Logs:
@@ -165,7 +165,8 @@ def _scalars(row: Row) -> Iterator[tuple[str, float]]:
             yield name, float(value)
 
 
-def _optional(module: str, extra: str) -> Any:
+def _optional(extra: str) -> Any:
+    module = {"tensorboard": "tensorboardX", "wandb": "wandb"}[extra]
     try:
         return importlib.import_module(module)
     except ImportError as error:
