@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfm import storage
+from sfm import api, storage
 from sfm.config import BCConfig, FeatureConfig, IQConfig, SFMConfig, StochasticConfig, TD7Config
 from sfm.errors import SfmError
 from sfm.run import Silent, _alone, create, reopen
@@ -91,8 +91,9 @@ def test_what_a_run_needs_to_go_on(tmp_path, point_demos):
     with pytest.raises(SfmError, match="is at step 160 already: --steps 60 lies behind it"):
         reopen(run.folder, steps=60)
     (run.folder / "demos.npz").unlink()
+    assert api.finish(run.folder, episodes=1, video=False, note=print).keys() == {0}  # to judge it, nothing
     with pytest.raises(SfmError, match=r"demos\.npz is missing"):
-        reopen(run.folder)
+        reopen(run.folder).train(Silent())
 
 
 def test_sigkill_at_any_moment_loses_nothing(tmp_path, point_demos):

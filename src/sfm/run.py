@@ -57,6 +57,9 @@ class Run:
 
     def train(self, reporter: Reporter, *, tensorboard: bool = False, wandb: bool = False) -> bool:
         """Train from the newest checkpoint or the start; False if it was asked to stop before the end."""
+        if self.demos is None and self.config.needs != "nothing":
+            where = self.folder / "demos.npz"
+            raise SfmError(f"{where} is missing: a run keeps the demonstrations it imitates there")
         _keep_compiled_code()
         from sfm.training.loop import Training  # imports JAX
 
@@ -160,8 +163,6 @@ def reopen(folder: Path, env: Callable[[], Env] | None = None, steps: int | None
         config = dataclasses.replace(config, schedule=dataclasses.replace(config.schedule, steps=steps))
         storage.write_json(folder / "config.json", to_dict(config))
     path = folder / "demos.npz"
-    if config.needs != "nothing" and not path.exists():
-        raise SfmError(f"{path} is missing: a run keeps the demonstrations it imitates there")
     return Run(folder, config, npz.load(path) if path.exists() else None, env)
 
 

@@ -96,8 +96,9 @@ def test_every_learner_finds_the_value_of_an_action_that_ends_all(kind):
     np.testing.assert_allclose(training.current[0](states.astype(np.float32)), 0.3, atol=0.25)
 
 
-def test_on_a_chain_the_value_falls_with_the_distance_to_the_end():
-    training, rows = learn("probe_chain", "td3")
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_on_a_chain_the_value_falls_with_the_distance_to_the_end(kind):
+    training, rows = learn("probe_chain", kind, steps=3000)
     assert rows[-1]["eval/current"] == 1
     np.testing.assert_allclose(
         value(training, [[0], [0.25], [0.5], [0.75]]), GAMMA ** np.arange(3, -1, -1), atol=0.1
