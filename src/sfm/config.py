@@ -331,6 +331,8 @@ class ScheduleConfig:
     envs: int = 1
     random_steps: int = 10_000
     """Uniform random actions at first."""
+    noise_colour: float = 0.0
+    """Exploration noise of power 1/f^colour over time: 0 is white, 1 pink, whose slow waves reach further."""
     updates_per_step: float = 1.0
     batch: int = 1024
     replay: int = 1_000_000
@@ -392,6 +394,7 @@ class Config:
             (self.warm_start_updates >= 0, "warm_start_updates must not be negative"),
             (s.random_steps >= 0, "random_steps must not be negative"),
             (s.envs >= 1 and s.steps >= 1 and s.batch >= 1, "envs, steps and batch must be at least 1"),
+            (0 <= s.noise_colour <= 4, "noise_colour must lie in [0, 4]"),
             (s.updates_per_step > 0, "updates_per_step must be positive"),
             (
                 _divides(learner.actor_delay, s.chunk),

@@ -4,10 +4,12 @@ A round is one episode from each environment of each seed. Everything that decid
 `Training.arrays` and `Training.meta`, so that a run continues from a saved round as if it had never stopped.
 """
 
+import contextlib
 import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +30,7 @@ from sfm.training.assess import Assessment, Judged, assess, summary
 from sfm.training.buffer import Episodes, Layout
 from sfm.training.checkpoint import flatten, unflatten
 from sfm.training.device import Device, chosen
-from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, play, reset_seed, rollout
+from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, coloured, play, reset_seed, rollout
 
 __all__ = ["Diverged", "SeedProgress", "Training", "recipe"]
 
@@ -118,11 +120,16 @@ class Training:
             rows = {i: self._row(i, e) for i, e in episodes.items()}
             self._assess(episodes, rows)
             self._refresh(running, rows)
-            self._burst(rows)
+            # those that acted, while the device learns; at the end of a run, those that it leaves
+            with self._evaluating([i for i in self._running() if self._due(i)], rows):
+                self._burst(rows)
             if self.schedule.assess_after >= self.schedule.steps:  # nothing is assessed
                 for i in running:
                     self._keep(i)
-        self._evaluate(running, rows)
+        still = self._running()
+        last = [i for i in running if self._due(i) or i not in still]
+        with self._evaluating(last, rows):
+            pass
         return list(rows.values())
 
     def _running(self) -> list[int]:
@@ -175,7 +182,7 @@ class Training:
             action = 2 * draw.random(shape, np.float32) - 1
             episodes = rollout(self.envs, starts, lambda obs, t: action[t])
         else:
-            noise = draw.standard_normal(shape, np.float32)
+            noise = coloured(draw, shape, self.schedule.noise_colour)
             episodes = play(self.envs, starts, self.current[i], noise)
         p.episodes += n
         p.collected += int(episodes.length.sum())
@@ -249,7 +256,7 @@ class Training:
         p, env = self.progress[i], self.envs[0]
         starts = [reset_seed(self.seeds[i], REFRESH, p.refreshes * count + k) for k in range(count)]
         draw = self._draws(i, FRESH, p.refreshes)
-        noise = draw.standard_normal((env.max_steps, count, env.action_dim), np.float32)
+        noise = coloured(draw, (env.max_steps, count, env.action_dim), self.schedule.noise_colour)
         return play(self.envs, starts, self.current[i], noise)
 
     def _burst(self, rows: dict[int, Row]) -> None:
@@ -297,18 +304,25 @@ class Training:
         keys = jnp.stack([self._key(i, UPDATE, p.updates) for i, p in enumerate(self.progress)])
         return self.state, self.replay, table, self.demos, active, keys
 
-    def _evaluate(self, running: list[int], rows: dict[int, Row]) -> None:
-        still = self._running()
-        for i in running:
-            p = self.progress[i]
-            if p.steps < p.next_eval and i in still:
-                continue
-            while p.next_eval <= p.steps:
-                p.next_eval += self.schedule.eval_every
-            rows[i]["eval/current"] = float(self.evaluate(i, self.current[i]).mean())
-            same = self.checkpoint[i] is self.current[i]
-            kept = rows[i]["eval/current"] if same else float(self.evaluate(i, self.checkpoint[i]).mean())
-            rows[i]["eval/checkpoint"] = kept
+    def _due(self, i: int) -> bool:
+        return self.progress[i].steps >= self.progress[i].next_eval
+
+    @contextlib.contextmanager
+    def _evaluating(self, due: list[int], rows: dict[int, Row]) -> Iterator[None]:
+        """In here the policies that seeds `due` had on entry are evaluated in another thread."""
+        for i in due:
+            while self._due(i):
+                self.progress[i].next_eval += self.schedule.eval_every
+        with ThreadPoolExecutor(1) as thread:
+            running = [(i, thread.submit(self._returns, i, self.current[i], self.checkpoint[i])) for i in due]
+            yield
+            for i, future in running:
+                rows[i]["eval/current"], rows[i]["eval/checkpoint"] = future.result()
+
+    def _returns(self, i: int, current: Any, checkpoint: Any) -> tuple[float, float]:
+        """Of the current policy and the checkpoint policy of a seed."""
+        now = float(self.evaluate(i, current).mean())
+        return now, now if checkpoint is current else float(self.evaluate(i, checkpoint).mean())
 
     def evaluate(self, i: int, policy: Any) -> np.ndarray:
         """Returns of `eval_episodes` noise-free episodes, always from the same starts."""
