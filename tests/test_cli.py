@@ -12,7 +12,7 @@ from sfm.cli import main
 from sfm.training.logs import read_rows
 
 SETTINGS = {
-    "preset": "sfm-td3-cpu",
+    "preset": "fast",
     "steps": 160,
     "gamma": 0.9,
     "learner.width": 16,

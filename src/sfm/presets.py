@@ -23,7 +23,7 @@ from sfm.errors import unknown
 
 __all__ = ["DEFAULT", "PRESETS", "preset"]
 
-DEFAULT = "sfm-td3-cpu"
+DEFAULT = "fast"
 
 
 def _paper(learner, gamma: float, features: FeatureConfig, **objective) -> Config:
@@ -162,11 +162,15 @@ IQ_LEARNER = StochasticConfig(
 )
 
 
+FAST = _cpu(TD3Config(**SMALL["td3"]))  # docs/speed.md: what imitates soonest on two cores
+
+
 PRESETS: dict[str, Config] = {
+    "fast": FAST,
     "sfm-td7": _paper(TD7Config(), 0.99, FeatureConfig(lr=1e-4), bootstrap="online"),
     "sfm-td3": _paper(TD3Config(), 0.995, FeatureConfig()),
     "sfm-stochastic": _paper(StochasticConfig(), 0.995, FeatureConfig(), ema=0.95, actor_loss="witness"),
-    "sfm-td3-cpu": _cpu(TD3Config(**SMALL["td3"])),
+    "sfm-td3-cpu": FAST,
     "sfm-td7-cpu": _cpu(TD7Config(**SMALL["td7"]), size=128),
     "sfm-stochastic-cpu": _cpu(
         StochasticConfig(width=128, layer_norm=True, lr_actor=5e-4, lr_critic=5e-4, temperature=0.01),
