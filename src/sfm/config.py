@@ -130,6 +130,9 @@ class FeatureConfig:
     centre: bool = False
     """Subtract the running mean of phi over replay (always on for `hr`)."""
     centre_decay: float = 0.995
+    average: float = 0.0
+    """Above 0: psi and the witness see a moving average of phi's weights, which takes up this share of the
+    newest ones per update: steps of phi's optimizer then hardly move them."""
     state: float = 0.0
     """Above 0: the state, as phi sees it, times this stands beside phi, so that its mean is matched too."""
     # Hilbert representations
@@ -175,6 +178,8 @@ class SFMConfig:
     by the mean advantage of its actions over those taken (performance difference lemma to first order)."""
     expert_interval: int = 1
     """Recompute phi of the expert's states every so many actor steps, and once per chunk of updates."""
+    critics: Literal[1, 2] = 2
+    """Networks that learn psi; the mean of their targets is the target of both."""
     scale_psi: bool = False
     """Learn (1 - gamma) * psi, which has the scale of phi."""
     unit_witness: bool = False

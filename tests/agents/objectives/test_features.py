@@ -42,7 +42,7 @@ def history():
                 return s, (phi[:2], metrics)
 
             after, (phis, metrics) = jax.lax.scan(step, start, length=200)
-            return f.phi(start, batch.obs), after, phis, metrics, f.phi(after, 100 * batch.obs)
+            return f.phi(start)(batch.obs), after, phis, metrics, f.phi(after)(100 * batch.obs)
 
         found[method] = start, *run(start)
     return found
@@ -128,7 +128,7 @@ def test_hilbert_distance_on_a_chain_is_the_discounted_number_of_steps():
     @jax.jit
     def run(start):
         after, _ = jax.lax.scan(lambda x, _: (f.learn(x, batch)[0], None), start, length=1000)
-        return jnp.linalg.norm(f.phi(after, s) - f.phi(after, g), axis=-1)
+        return jnp.linalg.norm(f.phi(after)(s) - f.phi(after)(g), axis=-1)
 
     steps = pairs[:, 1] - pairs[:, 0]
     np.testing.assert_allclose(run(f.init(rng())), (1 - 0.8**steps) / (1 - 0.8), atol=0.15)

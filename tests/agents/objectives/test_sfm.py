@@ -322,6 +322,25 @@ def test_expert_features_are_recomputed_on_the_due_turns_only():
         assert number in (1, 4, 7) or not np.allclose(last, now, rtol=1e-4)
 
 
+def test_between_recomputations_the_experts_features_follow_the_centre():
+    sfm, o = objective(centre=True, expert_interval=3, match_from="visits", ema=0.0)
+    batch, demos = random_batch(), random_demos()
+
+    @jax.jit
+    def turn(o, number):
+        weigh = sfm.weigh(o, value, batch, batch, demos, number, KEY)
+        return weigh(value(batch.obs, KEY))[1][0]
+
+    witnesses = []
+    for number in (1, 2, 3):  # only the centre changes
+        o = o._replace(centre=o.centre.add(jnp.full(sfm.dim, number**2.0), 0.5))
+        o = turn(o, number)
+        assert_close(o.expert.mean, sfm.expert_features(o, value, demos, KEY))
+        witnesses.append(o.expert.mean - o.policy.mean)
+    assert_close(witnesses[1], witnesses[0], atol=1e-4)
+    assert_close(witnesses[2], witnesses[0], atol=1e-4)
+
+
 def test_the_score_of_an_episode_is_minus_its_feature_gap():
     sfm, o = objective()
     o = o._replace(expert=o.expert.add(jnp.array([1.0, 2.0, 3.0]), 0.98))
@@ -360,13 +379,28 @@ def test_the_cumulant_is_phi_before_the_step_and_passes_no_gradient(method):
         blocked = eqx.filter_grad(lambda o: sfm.update(o, batch, random_demos(), jnp.array(1), KEY)[1].sum())(
             o
         )
-        return after, cumulant, blocked, sfm.features.phi(o.features, batch.obs)
+        return after, cumulant, blocked, sfm.features.phi(o.features)(batch.obs)
 
     after, cumulant, blocked, phi = run(o)
     centre = np.asarray(phi).mean(0) if method == "hr" else 0.0  # the first average is the batch mean itself
     assert_close(cumulant, phi - centre, atol=1e-5)
     assert all(not np.asarray(g).any() for g in jax.tree.leaves(blocked))
-    assert not np.allclose(sfm.features.phi(after.features, batch.obs), phi, atol=1e-6)
+    assert not np.allclose(sfm.features.phi(after.features)(batch.obs), phi, atol=1e-6)
+
+
+def test_averaged_features_are_those_of_averaged_weights():
+    sfm, o = objective(method="fdm", average=0.25, lr=0.1)
+    step = jax.jit(lambda o: sfm.update(o, random_batch(), random_demos(), jnp.array(1), KEY)[:2])
+    weights = jax.device_get(sfm.features.phi(o.features))
+    for _ in range(3):
+        o, cumulant = step(o)
+        newest = jax.device_get(sfm.features.phi(o.features))
+        weights = jax.tree.map(lambda w, new: 0.75 * w + 0.25 * new, weights, newest)
+        assert_close(cumulant, weights(np.asarray(random_batch().obs)), rtol=1e-4)
+        assert_close(
+            cumulant, jax.jit(sfm.phi)(o, random_batch().obs), rtol=1e-4
+        )  # the witness sees the same
+    assert not np.allclose(cumulant, newest(np.asarray(random_batch().obs)), atol=0.05)
 
 
 def test_centred_features_have_mean_zero_in_replay():
@@ -376,7 +410,7 @@ def test_centred_features_have_mean_zero_in_replay():
     for seed in range(3):
         batch = random_batch(seed)
         o, cumulant, _ = step(o, batch)
-        phi = sfm.features.phi(jax.device_get(o.features), np.asarray(batch.obs))
+        phi = sfm.features.phi(jax.device_get(o.features))(np.asarray(batch.obs))
         means.append(phi.mean(0))
         weights = 0.5 ** np.arange(seed, -1, -1)
         assert_close(cumulant, phi - weights @ means / weights.sum())
@@ -391,7 +425,7 @@ def test_standardised_features_do_not_know_the_units_of_the_state():
     assert_close(cumulant, same, atol=1e-4)
     assert_close(cumulant, jax.jit(sfm.phi)(after, batch.obs))  # the demonstrations are seen the same way
     assert not np.allclose(
-        cumulant, sfm.features.phi(jax.device_get(o.features), np.asarray(batch.obs)), atol=0.1
+        cumulant, sfm.features.phi(jax.device_get(o.features))(np.asarray(batch.obs)), atol=0.1
     )
 
 

@@ -22,8 +22,8 @@ class Adversarial:
         c = self.config
         return Trained.create(make_trunk(c, self.spec, rng), adam(c.lr, c.lr_final, c.decay_updates))
 
-    def phi(self, f: Trained[Trunk], obs: Array) -> Array:
-        return f.net(obs)
+    def phi(self, f: Trained[Trunk]) -> Trunk:
+        return f.net
 
     def learn(self, f: Trained[Trunk], batch: Batch) -> tuple[Trained[Trunk], Array, Metrics]:
         return f, f.net(batch.obs), {}

@@ -22,8 +22,8 @@ class Features(Protocol):
 
     def init(self, rng: np.random.Generator) -> Any: ...
 
-    def phi(self, f: Any, obs: Array) -> Array:
-        """[..., o] -> [..., d]."""
+    def phi(self, f: Any) -> "Trunk":
+        """The network: [..., o] -> [..., d]."""
         ...
 
     def learn(self, f: Any, batch: Batch) -> tuple[Any, Array, Metrics]:
@@ -56,8 +56,8 @@ class Fixed:
     def init(self, rng: np.random.Generator) -> Trunk:
         return make_trunk(self.config, self.spec, rng)
 
-    def phi(self, f: Trunk, obs: Array) -> Array:
-        return f(obs)
+    def phi(self, f: Trunk) -> Trunk:
+        return f
 
     def learn(self, f: Trunk, batch: Batch) -> tuple[Trunk, Array, Metrics]:
         return f, f(batch.obs), {}
@@ -97,8 +97,8 @@ class Predictive:
         sizes = (c.dim + task.sees_dim(c, spec), c.head_width, c.head_width, task.target_dim(spec))
         return Trained.create(PhiHead(make_trunk(c, spec, rng), MLP(sizes, rng)), adam(c.lr))
 
-    def phi(self, f: Trained[PhiHead], obs: Array) -> Array:
-        return f.net.phi(obs)
+    def phi(self, f: Trained[PhiHead]) -> Trunk:
+        return f.net.phi
 
     def learn(self, f: Trained[PhiHead], batch: Batch) -> tuple[Trained[PhiHead], Array, Metrics]:
         def loss(net: PhiHead):
@@ -125,8 +125,8 @@ class Hilbert:
         twins = ensemble(lambda: make_trunk(self.config, self.spec, rng, normed=False))
         return HilbertState(Trained.create(twins, adam(self.config.lr)), copy(twins))
 
-    def phi(self, f: HilbertState, obs: Array) -> Array:
-        return first(f.phi.net)(obs)
+    def phi(self, f: HilbertState) -> Trunk:
+        return first(f.phi.net)
 
     def learn(self, f: HilbertState, batch: Batch) -> tuple[HilbertState, Array, Metrics]:
         c = self.config

@@ -19,8 +19,8 @@ from sfm.agents.learners.base import td_loss
 from sfm.agents.objectives.adversarial import Adversarial
 from sfm.agents.objectives.base import Objective, Refresh
 from sfm.agents.objectives.contrast import draw_states
-from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert, Predictive
-from sfm.agents.optim import Average, Moments, zeros
+from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert, Predictive, Trunk
+from sfm.agents.optim import Average, Moments, copy, polyak, zeros
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, ValueFn, Weigh
 from sfm.config import FeatureConfig, SFMConfig
 
@@ -55,11 +55,12 @@ def telescoped(psi: Array, psi_next: Array, mask: Array, gamma: float) -> Array:
 
 class SFMState(NamedTuple):
     features: Any
+    slow: Trunk | None  # a moving average of phi, where it is used in phi's place
     moments: Moments | None  # of replayed states, where they are standardised
     centre: Average  # of phi over replay, [d]
     expert: Average  # the expert's successor features, [d]
     policy: Average  # the policy's, [d]
-    expert_now: Array  # the expert's at the last recomputation, [d]
+    expert_now: Array  # the expert's at the last recomputation, of phi that is not centred, [d]
 
 
 class SFM(Objective[SFMState]):
@@ -68,6 +69,7 @@ class SFM(Objective[SFMState]):
         self.features = make_features(config.features, spec)
         self.dim = config.features.dim + (spec.obs_dim if config.features.state else 0)
         self.critic_loss = td_loss("mean")
+        self.critics = config.critics
         self.uses_goals = config.features.method == "hr"
         self.uses_other = config.witness_batch == "independent"
         self.newest = config.witness_window
@@ -82,15 +84,20 @@ class SFM(Objective[SFMState]):
         d = self.dim
         zero = Average.zeros
         moments = Moments.zeros(self.spec.obs_dim) if self.config.features.normalise else None
-        return SFMState(self.features.init(rng), moments, zero(d), zero(d), zero(d), zeros(d))
+        features = self.features.init(rng)
+        slow = copy(self.features.phi(features)) if self.config.features.average else None
+        return SFMState(features, slow, moments, zero(d), zero(d), zero(d), zeros(d))
 
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""
         seen = self._seen(o, obs)
-        return self._cumulant(o, self._whole(self.features.phi(o.features, seen), seen))
+        return self._cumulant(o, self._whole(self._network(o)(seen), seen))
 
     def cumulant(self, o: SFMState, obs: Array, next_obs: Array, reward: Array) -> Array:
         return self.phi(o, obs)
+
+    def _network(self, o: SFMState) -> Trunk:
+        return o.slow or self.features.phi(o.features)
 
     def _seen(self, o: SFMState, obs: Array) -> Array:
         """States as the features see them."""
@@ -117,7 +124,7 @@ class SFM(Objective[SFMState]):
         def rest(f):
             *_, metrics = jax.eval_shape(learn, f)
             zeros = jax.tree.map(lambda m: jnp.zeros(m.shape, m.dtype), metrics)
-            return f, self.features.phi(f, batch.obs), zeros
+            return f, self.features.phi(f)(batch.obs), zeros
 
         interval = self.config.features.interval
         if interval == 1:
@@ -125,6 +132,9 @@ class SFM(Objective[SFMState]):
         else:
             features, phi, metrics = jax.lax.cond(step % interval == 0, learn, rest, o.features)
             metrics = jax.tree.map(lambda m: m * interval, metrics)
+        if o.slow:
+            slow = polyak(o.slow, self.features.phi(features), self.config.features.average)
+            o, phi = o._replace(slow=slow), slow(batch.obs)
         whole, decay = self._whole(phi, batch.obs), self.config.features.centre_decay
         centre = o.centre.add(whole.mean(0), decay) if self.centred else o.centre
         o = o._replace(features=features, centre=centre)
@@ -146,7 +156,7 @@ class SFM(Objective[SFMState]):
         def apply(psi: Array) -> tuple[Array, tuple[SFMState, Metrics]]:
             source = other if self.uses_other else batch
             now = value(source.obs, k_now) if self.uses_other else psi
-            expert_now = self._expert(o, value, demos, turn, k_tail)
+            expert_now, uncentred = self._expert(o, value, demos, turn, k_tail)
             if c.match_from == "start":
                 following = value(source.next_obs, k_next, target=c.bootstrap == "target")
                 policy_now = telescoped(now, following, source.mask, gamma)
@@ -175,20 +185,28 @@ class SFM(Objective[SFMState]):
                 "expert_norm": self.size * jnp.linalg.norm(expert.mean),
                 "policy_norm": self.size * jnp.linalg.norm(policy.mean),
             }
-            return weight, (o._replace(expert=expert, policy=policy, expert_now=expert_now), metrics)
+            return weight, (o._replace(expert=expert, policy=policy, expert_now=uncentred), metrics)
 
         return apply
 
-    def _expert(self, o: SFMState, value: ValueFn, demos: ExpertStates, turn: Array, key: Array) -> Array:
-        """`expert_features`, recomputed every `expert_interval` actor steps."""
+    def _expert(
+        self, o: SFMState, value: ValueFn, demos: ExpertStates, turn: Array, key: Array
+    ) -> tuple[Array, Array]:
+        """`expert_features`, recomputed every `expert_interval` actor steps, and the same of phi not centred.
+
+        The centre moves with every update, on the policy's side too, and must not come between them.
+        """
+        moved = self.scale / (1 - self.spec.gamma) * o.centre.mean if self.centred else jnp.zeros(self.dim)
 
         def compute() -> Array:
-            return self.expert_features(o, value, demos, key)
+            return self.expert_features(o, value, demos, key) + moved
 
         if self.config.expert_interval == 1:
-            return compute()
-        due = (turn - 1) % self.config.expert_interval == 0
-        return jax.lax.cond(due, compute, lambda: o.expert_now)
+            uncentred = compute()
+        else:
+            due = (turn - 1) % self.config.expert_interval == 0
+            uncentred = jax.lax.cond(due, compute, lambda: o.expert_now)
+        return uncentred - moved, uncentred
 
     def expert_features(self, o: SFMState, value: ValueFn, demos: ExpertStates, key: Array) -> Array:
         """The expert's successor features from the demonstrations' first states, [d]."""
