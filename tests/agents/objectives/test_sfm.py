@@ -399,7 +399,7 @@ def test_averaged_features_are_those_of_averaged_weights():
         assert_close(cumulant, weights(np.asarray(random_batch().obs)), rtol=1e-4)
         assert_close(
             cumulant, jax.jit(sfm.phi)(o, random_batch().obs), rtol=1e-4
-        )  # the witness sees the same
+        )
     assert not np.allclose(cumulant, newest(np.asarray(random_batch().obs)), atol=0.05)
 
 
