@@ -5,7 +5,8 @@
 
 One demonstration per run: FOLDER/<task>/1.npz, or else the first bundled one. A run that exists already is
 resumed or, if it is done, only copied; so the command can be repeated after a stop. It ends with the curves
-in numbers, and with a table of what the checkpoint policies reach, methods by tasks.
+in numbers, with when half and four fifths of the expert's return were reached, and with a table of what the
+checkpoint policies reach, methods by tasks.
 """
 
 import json
@@ -65,6 +66,7 @@ def train(options: Options, task: str, name: str) -> Path:
     kept = options.results / label
     kept.mkdir(parents=True, exist_ok=True)
     told = {"task": task, "preset": name, "returns": {s: r.round(2).tolist() for s, r in returns.items()}}
+    told["expert"] = api.expert_return(folder) or (scale.expert if (scale := reference(task)) else None)
     storage.write_json(kept / "returns.json", told)
     for file in ("config.json", "metrics.jsonl", "curve.png"):
         shutil.copy(folder / file, kept / file)
@@ -95,6 +97,21 @@ def table(folders: list[Path]) -> str:
     return "\n".join(lines)
 
 
+def soonest(folders: list[Path], shares: tuple[float, ...] = (0.5, 0.8)) -> str:
+    """When a checkpoint policy first had these shares of the expert's return: steps, seconds of training."""
+    lines = ["| run | seed | " + " | ".join(f"{share:.0%}" for share in shares) + " |"]
+    lines += ["|---" * (2 + len(shares)) + "|"]
+    for folder in folders:
+        rows = [row for row in read_rows(folder / "metrics.jsonl") if "eval/checkpoint" in row]
+        expert = storage.read_json(folder / "returns.json").get("expert")
+        for seed in sorted({row["seed"] for row in rows}) if expert else []:
+            mine = [row for row in rows if row["seed"] == seed]
+            there = [next((r for r in mine if r["eval/checkpoint"] >= s * expert), None) for s in shares]
+            cells = (f"{r['step']:,} steps, {r['seconds']:.0f} s" if r else "not reached" for r in there)
+            lines.append(f"| {folder.name} | {seed} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def summary(folders: list[Path]) -> str:
     """Mean return of the checkpoint policies, +- its spread over seeds; the score (0 random, 1 expert)."""
     cells: dict[str, dict[str, str]] = {}
@@ -120,4 +137,4 @@ if __name__ == "__main__":
 
     given = tyro.cli(Options, args=sys.argv[1:])
     done = [train(given, task, name) for name in given.presets for task in given.tasks]
-    print(table(done), summary(done), sep="\n\n")
+    print(table(done), soonest(done), summary(done), sep="\n\n")
