@@ -417,6 +417,7 @@ class Config:
         if isinstance(self.objective, SFMConfig):
             fits = _divides(self.objective.features.interval, s.chunk)
             checks.append((fits, "schedule.chunk must be a multiple of objective.features.interval"))
+            checks.append((self.objective.critics in (1, 2), "objective.critics must be 1 or 2"))
             checks.append((self.objective.expert_interval >= 1, "expert_interval must be at least 1"))
             checks.append((0.0 <= self.objective.ema < 1.0, "objective.ema must lie in [0, 1)"))
             free = self.objective.witness_batch == "independent"
@@ -441,13 +442,15 @@ class Config:
 
 
 def _sizes(part: Any) -> list[tuple[bool, str]]:
-    """Checks of its learning rates and sizes, whatever it is."""
+    """Checks of its rates and sizes, whatever it is."""
     values = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
     rates = [(v > 0, f"{k} must be positive") for k, v in values.items() if k in RATES]
+    rates += [(0 <= v <= 1, f"{k} must lie in [0, 1]") for k, v in values.items() if k in SHARES]
     return rates + [(v >= 1, f"{k} must be at least 1") for k, v in values.items() if k in SIZES]
 
 
 RATES = ("lr", "lr_actor", "lr_critic", "lr_encoder")
+SHARES = ("polyak", "hr_polyak", "average", "centre_decay")
 SIZES = ("width", "depth", "head_width", "dim", "embedding")
 
 
@@ -497,7 +500,7 @@ def from_dict(kind: Any, data: dict[str, Any]) -> Any:
         if name not in known:
             raise unknown(f"{kind.__name__} field", name, known)
         if typing.get_origin(hints[name]) is Literal and value not in typing.get_args(hints[name]):
-            raise unknown(f"{kind.__name__}.{name}", str(value), typing.get_args(hints[name]))
+            raise unknown(f"{kind.__name__}.{name}", str(value), map(str, typing.get_args(hints[name])))
         if not _fits(value, hints[name]):
             wanted = getattr(hints[name], "__name__", hints[name])
             raise SfmError(f"{kind.__name__}.{name} must be {wanted}, not {value!r}")
