@@ -132,6 +132,8 @@ def _programs(config: Config) -> list[tuple[float, Any]]:
     def compiled(run: Callable[..., Any]) -> Any:
         return jax.jit(run).lower(*shapes).compile(_QUICKLY)
 
+    if isinstance(objective, SFM) and objective.config.features.interval not in (1, delay):
+        raise NotImplementedError("phi learns neither with every update nor with every actor step")
     seldom: list[tuple[Any, float]] = []  # a part, and the updates from one time to the next
     if isinstance(objective, SFM) and objective.config.expert_interval > 1:
 
@@ -196,18 +198,18 @@ class Learning(NamedTuple):
     fit: float  # psi(s, a), trained
     act: float  # pi of states that are new
     psi: float  # psi of states and actions that are new
-    bootstrap: float  # psi of both target twins at the end of a target
+    bootstrap: float  # psi of all target twins at the end of a target
     improve: float  # pi and psi(s, pi(s)), trained through
     clone: float  # pi of states that are new, trained
     value_next: float  # psi(s', pi(s')), less what the bootstrap has computed
 
 
-def learning(config: Config, dim: int) -> Learning:
-    """Of the config's learner with a critic in R^dim."""
+def learning(config: Config, dim: int, critics: int = 2) -> Learning:
+    """Of the config's learner with critics in R^dim."""
     c = config.learner
-    twins = 1 if c.actor_twin == "first" else 2
+    twins = 1 if c.actor_twin == "first" else critics
     if isinstance(c, TD7Config):
-        return _td7(c, dim, twins)
+        return _td7(c, dim, critics, twins)
     hidden = (c.width,) * c.depth
     actor = Net((OBS, *hidden, ACTION * (2 if c.kind == "stochastic" else 1)))
     critic = Net((OBS + ACTION, *hidden, dim))
@@ -217,14 +219,14 @@ def learning(config: Config, dim: int) -> Learning:
         fit=critic.trained(),
         act=actor.forward,
         psi=critic.forward,
-        bootstrap=actor.forward + 2 * critic.forward,
+        bootstrap=actor.forward + critics * critic.forward,
         improve=actor.trained() + twins * critic.passed(ACTION),
         clone=actor.trained(),
         value_next=critic.forward + (0 if known else actor.forward),
     )
 
 
-def _td7(c: TD7Config, dim: int, twins: int) -> Learning:
+def _td7(c: TD7Config, dim: int, critics: int, twins: int) -> Learning:
     w, z = c.width, c.embedding
     state, pair = Net((OBS, w, w, z)), Net((z + ACTION, w, w, z))
     actor_stem, actor = Net((OBS, w)), Net((w + z, w, w, ACTION))
@@ -237,7 +239,7 @@ def _td7(c: TD7Config, dim: int, twins: int) -> Learning:
         fit=stem.trained() + critic.trained(w),
         act=act,
         psi=psi,
-        bootstrap=act + 2 * psi - pair.forward,
+        bootstrap=act + critics * psi - (critics - 1) * pair.forward,
         improve=moved + pair.passed(ACTION) + twins * (stem.passed(ACTION) + critic.passed(w + z)),
         clone=moved + state.forward,
         value_next=act + psi,
@@ -255,7 +257,7 @@ def least(config: Config) -> float:
     ahead = config.n_step - 1  # cumulants of later states, per row
     if isinstance(o, SFMConfig):
         dim = o.features.dim + (OBS if o.features.state else 0)
-        always, acting = _sfm(o, learning(config, dim), batch, ahead)
+        always, acting = _sfm(o, learning(config, dim, o.critics), batch, ahead)
     else:
         always, acting = _scalar(o, learning(config, 1), ahead)
     rows = 2 * batch if isinstance(o, IQConfig) else batch  # half are the expert's
@@ -273,7 +275,9 @@ def _sfm(o: SFMConfig, it: Learning, batch: int, ahead: int) -> tuple[float, flo
         "visits": phi.forward + (now + it.psi if o.lead else 0),
     }[o.match_from]
     expert = phi.forward * STATES / batch / o.expert_interval
-    always = _features(o.features, phi) + ahead * phi.forward + it.embed + it.bootstrap + 2 * it.fit
+    often = 1 / o.features.interval
+    features = often * _features(o.features, phi) + (1 - often) * phi.forward
+    always = features + ahead * phi.forward + it.embed + it.bootstrap + o.critics * it.fit
     return always, it.improve + policy + expert
 
 

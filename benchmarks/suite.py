@@ -60,7 +60,7 @@ class Options:
     @property
     def settings(self) -> Settings:
         ending = "-cpu" if self.quick else ""
-        sfm = tuple(name for name in PRESETS if name.startswith("sfm-") and name.endswith(ending))
+        sfm = ("fast", *(name for name in PRESETS if name.startswith("sfm-") and name.endswith(ending)))
         return Settings(self.presets or sfm, 0.3 if self.quick else 2.0, self.quick)
 
     @property
