@@ -397,9 +397,7 @@ def test_averaged_features_are_those_of_averaged_weights():
         newest = jax.device_get(sfm.features.phi(o.features))
         weights = jax.tree.map(lambda w, new: 0.75 * w + 0.25 * new, weights, newest)
         assert_close(cumulant, weights(np.asarray(random_batch().obs)), rtol=1e-4)
-        assert_close(
-            cumulant, jax.jit(sfm.phi)(o, random_batch().obs), rtol=1e-4
-        )
+        assert_close(cumulant, jax.jit(sfm.phi)(o, random_batch().obs), rtol=1e-4)
     assert not np.allclose(cumulant, newest(np.asarray(random_batch().obs)), atol=0.05)
 
 
