@@ -74,8 +74,17 @@ def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
     states visited of late (docs/method.md says why). `size` is that of phi and of minibatches; phi learns
     every `interval` updates.
     """
-    sizes = {"dim": size, "width": 128, "depth": 2, "head_width": 128}
-    features = FeatureConfig(**sizes, lr=5e-4, interval=interval, normalise=True, centre=True, state=3.0)
+    features = FeatureConfig(
+        dim=size,
+        width=128,
+        depth=2,
+        head_width=128,
+        lr=5e-4,
+        interval=interval,
+        normalise=True,
+        centre=True,
+        state=3.0,
+    )
     settings = {
         "features": features,
         "match_from": "visits",
