@@ -145,7 +145,7 @@ def _resume(args: Sequence[str]) -> int:
         """Train up to this many steps instead of what the run was made for."""
         video: bool = True
         tensorboard: bool = False
-        """Log there again; what the run was made with is not remembered."""
+        """Log there too from now on; a run that did so before goes on."""
         wandb: bool = False
 
     given = _parse(Resume, "resume", args)

@@ -106,6 +106,15 @@ def test_tensorboard_has_one_folder_per_seed(tmp_path):
     assert events(tmp_path / "tensorboard" / "seed_2") == [(10, "loss", 0.25)]
 
 
+def test_a_resumed_run_logs_where_it_did(tmp_path):
+    pytest.importorskip("tensorboardX")
+    for step in range(2):
+        logs = open_logs(tmp_path, tensorboard=step == 0, wandb=False, config={})
+        logs.write({"step": step, "seed": 1, "loss": 0.5})
+        logs.close()
+    assert sorted(events(tmp_path / "tensorboard" / "seed_1")) == [(0, "loss", 0.5), (1, "loss", 0.5)]
+
+
 def test_missing_packages_name_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboardX", None)  # Python's own way to forbid an import
     monkeypatch.setitem(sys.modules, "wandb", None)

@@ -84,7 +84,7 @@ class TensorBoardLog:
             if seed not in self._writers:
                 folder = self.folder if seed is None else self.folder / f"seed_{seed}"
                 # A resumed run repeats some steps; this hides what was logged beyond its first one.
-                self._writers[seed] = self._writer(str(folder), purge_step=step)
+                self._writers[seed] = self._writer(str(folder), purge_step=step, filename_suffix=f".{step}")
             for name, value in _scalars(row):
                 self._writers[seed].add_scalar(name, value, step)
             self._writers[seed].flush()
@@ -96,12 +96,15 @@ class TensorBoardLog:
             writer.close()
 
 
+WANDB_FILE = "wandb.json"  # the id of a run's W&B run
+
+
 class WandbLog:
     """One Weights & Biases run per folder, continued when the run is resumed."""
 
     def __init__(self, folder: Path, config: dict[str, Any]):
         wandb = _optional("wandb")
-        file = Path(folder) / "wandb.json"
+        file = Path(folder) / WANDB_FILE
         if not file.exists():
             storage.write_json(file, {"id": secrets.token_hex(4)})
         self._run = wandb.init(
@@ -150,11 +153,11 @@ def check_extras(tensorboard: bool, wandb: bool) -> None:
 
 
 def open_logs(folder: Path, tensorboard: bool, wandb: bool, config: dict[str, Any]) -> Logs:
-    """Opens `folder/metrics.jsonl`, and `folder/tensorboard` and a wandb run if asked for."""
+    """Opens `folder/metrics.jsonl`, and `folder/tensorboard` and a wandb run if asked for, now or before."""
     others: list[Log] = []
-    if tensorboard:
+    if tensorboard or (Path(folder) / "tensorboard").exists():
         others.append(TensorBoardLog(Path(folder) / "tensorboard"))
-    if wandb:
+    if wandb or (Path(folder) / WANDB_FILE).exists():
         others.append(WandbLog(folder, config))
     return Logs(JsonlLog(Path(folder) / "metrics.jsonl"), *others)
 
