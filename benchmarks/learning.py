@@ -9,7 +9,6 @@ in numbers, with when half and four fifths of the expert's return were reached, 
 checkpoint policies reach, methods by tasks.
 """
 
-import json
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -54,7 +53,7 @@ def train(options: Options, task: str, name: str) -> Path:
     else:
         changes = {"task": task, "seed": options.seed, "seeds": options.seeds}
         changes |= {"steps": options.steps} if options.steps else {}
-        changes |= dict(map(option, options.change))
+        changes |= dict(map(api.setting, options.change))
         config = api.overridden(make_preset(name), changes)
         source = options.demos / task / "1.npz" if options.demos else None
         demos, provenance = api.find_demos(source, config)
@@ -71,15 +70,6 @@ def train(options: Options, task: str, name: str) -> Path:
     for file in ("config.json", "metrics.jsonl", "curve.png"):
         shutil.copy(folder / file, kept / file)
     return kept
-
-
-def option(text: str) -> tuple[str, object]:
-    """'name=value', the value in JSON or else a word."""
-    name, _, value = text.partition("=")
-    try:
-        return name, json.loads(value)
-    except json.JSONDecodeError:
-        return name, value
 
 
 def table(folders: list[Path]) -> str:

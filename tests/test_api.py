@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import sfm
-from sfm.api import overridden
+from sfm.api import overridden, setting
 from sfm.config import TD3Config
 from sfm.errors import SfmError
 from sfm.presets import PRESETS
@@ -33,6 +33,9 @@ def test_train_and_resume_as_a_library(tmp_path):
     again = sfm.resume(result.folder)
     assert again.finished
     assert again.returns == result.returns
+    other = sfm.fork(result.folder, tmp_path / "other", learner__explore_noise=0.05)
+    assert other.finished
+    assert other.rows == result.rows
 
 
 def test_an_environment_of_ones_own(tmp_path):
@@ -63,6 +66,17 @@ def test_overrides_find_their_place():
     together = overridden(PRESETS["sfm-td7"], {"chunk": 10, "target_interval": 10})  # neither fits alone
     assert together.schedule.chunk == together.learner.target_interval == 10  # pyright: ignore
     assert overridden(PRESETS["sfm-td7"], {"learner": TD3Config(width=7)}).learner == TD3Config(width=7)
+
+
+def test_settings_as_text():
+    assert [setting(text) for text in ("n_step=1", "lr=1e-3", "tail=repeat", "centre=true")] == [
+        ("n_step", 1),
+        ("lr", 1e-3),
+        ("tail", "repeat"),
+        ("centre", True),
+    ]
+    with pytest.raises(SfmError, match="'n_step' is no setting: write name=value"):
+        setting("n_step")
 
 
 def test_overrides_that_fit_nowhere_or_twice_are_refused():

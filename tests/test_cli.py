@@ -75,6 +75,9 @@ def test_ctrl_c_saves_and_resume_goes_on(tmp_path, point_file):
     assert done.returncode == 0, done.stderr
     assert f"resumed {run} at step {reached:,}" in done.stdout
     assert read_rows(run / "metrics.jsonl")[-1]["step"] == reached + 40
+    forked = sfm("fork", run, tmp_path / "new", "gamma=0.5", f"steps={reached + 80}", "--no-video")
+    assert forked.returncode == 0, forked.stderr
+    assert read_rows(tmp_path / "new" / "metrics.jsonl")[-1]["step"] == reached + 80
 
 
 def says(capsys, *args: str | Path) -> str:

@@ -11,7 +11,7 @@ import pytest
 from sfm import api, storage
 from sfm.config import BCConfig, FeatureConfig, IQConfig, SFMConfig, StochasticConfig, TD7Config
 from sfm.errors import SfmError
-from sfm.run import Silent, _alone, create, reopen
+from sfm.run import Silent, _alone, create, fork, reopen
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.logs import read_rows
 from tests.conftest import TINY, tiny
@@ -94,6 +94,40 @@ def test_what_a_run_needs_to_go_on(tmp_path, point_demos):
     assert api.finish(run.folder, episodes=1, video=False, note=print).keys() == {0}  # to judge it, nothing
     with pytest.raises(SfmError, match=r"demos\.npz is missing"):
         reopen(run.folder).train(Silent())
+
+
+def test_a_fork_goes_on_from_a_copy(tmp_path, point_demos):
+    old = create(tmp_path / "old", TINY, point_demos)
+    assert old.train(Silent())
+    before = arrays_of(old.folder)
+    same, other = tmp_path / "same", tmp_path / "other"
+    longer = dataclasses.replace(TINY, schedule=dataclasses.replace(TINY.schedule, steps=240))
+    assert fork(old, same, longer).train(Silent())
+    assert fork(old, other, dataclasses.replace(longer, gamma=0.5)).train(Silent())
+    assert_same(before, arrays_of(old.folder))
+    assert reopen(old.folder, steps=240).train(Silent())
+    assert_same(arrays_of(same), arrays_of(old.folder))  # nothing changed: as if it had been resumed
+    assert comparable(same) == comparable(old.folder)
+    with pytest.raises(AssertionError):
+        assert_same(arrays_of(other), arrays_of(old.folder))
+    assert reopen(other).config.gamma == 0.5
+
+
+def test_what_a_fork_cannot_change(tmp_path, point_demos):
+    old = create(tmp_path / "old", TINY, point_demos)
+    assert old.train(Silent())
+    for changed, message in (
+        (dataclasses.replace(TINY, task="probe_chain"), "a fork keeps its task"),
+        (dataclasses.replace(TINY, schedule=dataclasses.replace(TINY.schedule, steps=60)), "lies behind it"),
+    ):
+        with pytest.raises(SfmError, match=message):
+            fork(old, tmp_path / "new", changed)
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(SfmError, match="already exists"):
+        fork(old, old.folder, TINY)
+    wider = dataclasses.replace(TINY, learner=dataclasses.replace(TINY.learner, width=32))
+    with pytest.raises(SfmError, match="belongs to another configuration"):
+        fork(old, tmp_path / "wider", wider).train(Silent())
 
 
 def test_sigkill_at_any_moment_loses_nothing(tmp_path, point_demos):

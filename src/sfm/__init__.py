@@ -10,19 +10,31 @@ from typing import TYPE_CHECKING, Any
 from sfm.envs.registration import register
 
 if TYPE_CHECKING:
-    from sfm.api import Result, resume, train
+    from sfm.api import Result, fork, resume, train
     from sfm.demos import Demos
     from sfm.demos import load as load_demos
     from sfm.demos.record import Record as record
     from sfm.envs import make as make_env
     from sfm.policy import Policy, load_policy
 
-__all__ = ["Demos", "Policy", "Result", "load_demos", "load_policy", "make_env", "record", "resume", "train"]
+__all__ = [
+    "Demos",
+    "Policy",
+    "Result",
+    "fork",
+    "load_demos",
+    "load_policy",
+    "make_env",
+    "record",
+    "resume",
+    "train",
+]
 
 _WHERE = {
     "Demos": ("sfm.demos", "Demos"),
     "Policy": ("sfm.policy", "Policy"),
     "Result": ("sfm.api", "Result"),
+    "fork": ("sfm.api", "fork"),
     "load_demos": ("sfm.demos", "load"),
     "load_policy": ("sfm.policy", "load_policy"),
     "make_env": ("sfm.envs", "make"),

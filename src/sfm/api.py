@@ -18,6 +18,7 @@ from sfm.errors import SfmError, unknown
 from sfm.policy import Policy, load_policy
 from sfm.presets import DEFAULT, preset
 from sfm.run import Reporter, Run, Silent, create, reopen
+from sfm.run import fork as fork_run
 from sfm.training.logs import check_extras
 
 __all__ = [
@@ -26,9 +27,11 @@ __all__ = [
     "expert_return",
     "find_demos",
     "finish",
+    "fork",
     "overridden",
     "random_returns",
     "resume",
+    "setting",
     "train",
 ]
 
@@ -96,6 +99,23 @@ def resume(
     return _train(reopen(Path(folder), env, steps), reporter or Silent(), False, False)
 
 
+def fork(
+    source: str | Path,
+    folder: str | Path,
+    *,
+    env: Callable[[], Env] | None = None,
+    reporter: Reporter | None = None,
+    **overrides: Any,
+) -> Result:
+    """Go on with a copy of a run, in another folder, with settings of the run changed as in `train`.
+
+    What is learned, replay and log are taken over, so networks and replay must keep their sizes.
+    """
+    old = reopen(Path(source), env)
+    run = fork_run(old, Path(folder), overridden(old.config, overrides))
+    return _train(run, reporter or Silent(), False, False)
+
+
 def _train(run: Run, reporter: Reporter, tensorboard: bool, wandb: bool) -> Result:
     finished = run.train(reporter, tensorboard=tensorboard, wandb=wandb)
     return Result(run.folder, load_policy(run.folder), run.rows, finished)
@@ -158,6 +178,17 @@ def overridden(config: Config, overrides: dict[str, Any]) -> Config:
         inner = functools.reduce(dict.__getitem__, outer, data)
         inner[last] = to_dict(value) if dataclasses.is_dataclass(value) else value
     return from_dict(Config, data)  # values are checked there, all together
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """'name=value' for `overridden`, the value in JSON or else a word."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise SfmError(f"'{text}' is no setting: write name=value, as in n_step=1")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
 
 
 def _paths(config: Any) -> list[tuple[str, ...]]:

@@ -22,6 +22,7 @@ Imitation from states alone, by Successor Feature Matching.
 
   train [TASK]      learn to behave like demonstrations; default task {TASK}
   resume RUN        go on with a run that was stopped or killed
+  fork RUN NEW      go on with a copy of a run, with other settings
   eval RUN          evaluate a trained policy, draw its curve, record a video
   demos COMMAND     list, inspect, convert, examine and collect demonstrations
   presets           the named configurations
@@ -152,6 +153,33 @@ def _resume(args: Sequence[str]) -> int:
     from sfm.run import reopen
 
     return _run(reopen(given.run, steps=given.steps), given.video, given.tensorboard, given.wandb)
+
+
+def _fork(args: Sequence[str]) -> int:
+    from tyro.conf import Positional
+
+    @dataclass(frozen=True)
+    class Fork:
+        """Go on with a copy of a run, with other settings: `sfm fork RUN NEW n_step=1 steps=200000`.
+
+        What is learned, replay and log are taken over, so networks and replay must keep their sizes.
+        """
+
+        run: Positional[Path]
+        """The run folder to copy from."""
+        new: Positional[Path]
+        """The folder of the new run."""
+        settings: Positional[tuple[str, ...]]
+        """name=value, by a name that only one setting has or by its whole path: learner__lr_actor=1e-4."""
+        video: bool = True
+
+    given = _parse(Fork, "fork", args)
+    from sfm import api
+    from sfm.run import fork, reopen
+
+    old = reopen(given.run)
+    changed = api.overridden(old.config, dict(map(api.setting, given.settings)))
+    return _run(fork(old, given.new, changed), given.video, False, False)
 
 
 def _run(run: Any, video: bool, tensorboard: bool, wandb: bool) -> int:
@@ -297,6 +325,7 @@ def _tasks(args: Sequence[str]) -> int:
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "train": _train,
     "resume": _resume,
+    "fork": _fork,
     "eval": _eval,
     "demos": _demos,
     "presets": _presets,

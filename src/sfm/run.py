@@ -28,7 +28,7 @@ from sfm.policy import policy_path, save_policy
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.logs import Logs, open_logs, read_rows
 
-__all__ = ["Reporter", "Run", "Silent", "create", "reopen"]
+__all__ = ["Reporter", "Run", "Silent", "create", "fork", "reopen"]
 
 ONE_THREAD = 64 * 128**2  # batch x width^2 of the sfm-td3-cpu preset: 1.17 times as fast as with two threads
 
@@ -129,10 +129,7 @@ def create(
     provenance: dict[str, Any] | None = None,
 ) -> Run:
     """Make the run folder, after checking that what was asked for fits together."""
-    folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        advice = f"continue it with 'sfm resume {folder}', or choose" if folder.is_dir() else "choose"
-        raise SfmError(f"{folder} already exists: {advice} another --run")
+    folder = _unused(folder)
     make_env = env or (lambda: make(config.task))
     spare = [make_env()]  # it tells the dimensions now and is the first environment of training
     if not hasattr(spare[0], "obs_dim"):
@@ -159,14 +156,44 @@ def reopen(folder: Path, env: Callable[[], Env] | None = None, steps: int | None
     if not (folder / "config.json").is_file():
         raise SfmError(f"{folder} is not a run folder: it has no config.json")
     config = from_dict(Config, storage.read_json(folder / "config.json"))
-    if steps is not None:
-        done = max(Checkpoints(folder / "checkpoints").steps(), default=0)
-        if steps < done:
-            raise SfmError(f"{folder} is at step {done:,} already: --steps {steps:,} lies behind it")
-        config = dataclasses.replace(config, schedule=dataclasses.replace(config.schedule, steps=steps))
-        storage.write_json(folder / "config.json", to_dict(config))
     path = folder / "demos.npz"
-    return Run(folder, config, npz.load(path) if path.exists() else None, env)
+    run = Run(folder, config, npz.load(path) if path.exists() else None, env)
+    if steps is not None:
+        _check_ahead(run, steps)
+        run.config = dataclasses.replace(config, schedule=dataclasses.replace(config.schedule, steps=steps))
+        storage.write_json(folder / "config.json", to_dict(run.config))
+    return run
+
+
+def fork(source: Run, folder: Path, config: Config) -> Run:
+    """A new run that goes on from where `source` is, with what it has learned, seen and logged."""
+    folder = _unused(folder)
+    if config.task != source.config.task:
+        raise SfmError(f"a fork keeps its task: the replay of {source.folder} is of {source.config.task}")
+    _check_ahead(source, config.schedule.steps)
+    step, arrays, meta, _ = source.checkpoints.load()
+    run = Run(folder, config, source.demos, source.make_env)
+    run.checkpoints.save(step, arrays, meta)
+    for path in (
+        p for name in ("demos.npz", "metrics.jsonl", "policies/*") for p in source.folder.glob(name)
+    ):
+        storage.write_bytes(folder / path.relative_to(source.folder), path.read_bytes())
+    storage.write_json(folder / "config.json", to_dict(config))
+    return run
+
+
+def _unused(folder: Path) -> Path:
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        advice = f"continue it with 'sfm resume {folder}', or choose" if folder.is_dir() else "choose"
+        raise SfmError(f"{folder} already exists: {advice} another --run")
+    return folder
+
+
+def _check_ahead(run: Run, steps: int) -> None:
+    done = max(run.checkpoints.steps(), default=0)
+    if steps < done:
+        raise SfmError(f"{run.folder} is at step {done:,} already: --steps {steps:,} lies behind it")
 
 
 @contextlib.contextmanager
