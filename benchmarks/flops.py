@@ -1,8 +1,7 @@
 """FLOPs of one update: the least that its matrix products need, counted by hand, and what XLA executes.
 
 The least counts each network once on the same rows, also where both critic and actor need it, and its
-gradients only where a loss needs them. What is not a matrix product counts as nothing. Features are taken to
-be trained in every update, as in all presets.
+gradients only where a loss needs them. What is not a matrix product counts as nothing.
 """
 
 import collections
