@@ -205,6 +205,15 @@ def test_presets_and_tasks_are_listed(capsys):
     assert "quadruped_jump" in out
 
 
+def test_who_reads_may_stop_early():
+    with subprocess.Popen(command("presets"), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.close()  # as `head` does
+        assert child.stderr.read() == b""
+        assert child.wait(timeout=60) == 141
+
+
 def test_a_backend_that_does_not_work_is_named():
     done = sfm("train", "walker_walk", env=os.environ | {"MUJOCO_GL": "bogus"})
     assert done.returncode == 1

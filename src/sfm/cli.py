@@ -1,6 +1,7 @@
 """The command `sfm`. Parses, calls the library, prints. Heavy imports wait until a command runs."""
 
 import dataclasses
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ Imitation from states alone, by Successor Feature Matching.
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status: 0 done, 1 an error that one line explains, 2 bad usage, 130 interrupted."""
+    """Exit status: 0 done, 1 an error that one line explains, 2 bad usage, 130 interrupted, 141 unread."""
     args = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in args
     args = [a for a in args if a != "--debug"]
@@ -50,7 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         command = COMMANDS.get(args[0])
         if command is None:
             raise unknown("command", args[0], COMMANDS)
-        return command(args[1:])
+        status = command(args[1:])
+        sys.stdout.flush()
+        return status
     except (SfmError, MemoryError, RuntimeError) as error:
         short = isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)  # the latter is JAX's
         if debug or not (short or isinstance(error, SfmError)):
@@ -58,6 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         fewer = "out of memory: use a smaller --schedule.replay, fewer --seeds or fewer environments"
         print(f"error: {fewer if short else error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # who reads, `head` perhaps, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
