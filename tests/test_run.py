@@ -102,8 +102,8 @@ def test_a_fork_goes_on_from_a_copy(tmp_path, point_demos):
     before = arrays_of(old.folder)
     same, other = tmp_path / "same", tmp_path / "other"
     longer = dataclasses.replace(TINY, schedule=dataclasses.replace(TINY.schedule, steps=240))
-    assert fork(old, same, longer).train(Silent())
-    assert fork(old, other, dataclasses.replace(longer, gamma=0.5)).train(Silent())
+    assert fork(old, same, longer, print).train(Silent())
+    assert fork(old, other, dataclasses.replace(longer, gamma=0.5), print).train(Silent())
     assert_same(before, arrays_of(old.folder))
     assert reopen(old.folder, steps=240).train(Silent())
     assert_same(arrays_of(same), arrays_of(old.folder))  # nothing changed: as if it had been resumed
@@ -121,13 +121,13 @@ def test_what_a_fork_cannot_change(tmp_path, point_demos):
         (dataclasses.replace(TINY, schedule=dataclasses.replace(TINY.schedule, steps=60)), "lies behind it"),
     ):
         with pytest.raises(SfmError, match=message):
-            fork(old, tmp_path / "new", changed)
+            fork(old, tmp_path / "new", changed, print)
     assert not (tmp_path / "new").exists()
     with pytest.raises(SfmError, match="already exists"):
-        fork(old, old.folder, TINY)
+        fork(old, old.folder, TINY, print)
     wider = dataclasses.replace(TINY, learner=dataclasses.replace(TINY.learner, width=32))
     with pytest.raises(SfmError, match="belongs to another configuration"):
-        fork(old, tmp_path / "wider", wider).train(Silent())
+        fork(old, tmp_path / "wider", wider, print).train(Silent())
 
 
 def test_sigkill_at_any_moment_loses_nothing(tmp_path, point_demos):
@@ -161,6 +161,9 @@ def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path, poi
     data = bytearray(newest.read_bytes())
     data[len(data) // 2] ^= 1
     newest.write_bytes(data)
+    copied: list[str] = []
+    fork(reopen(folder), tmp_path / "copy", TINY, copied.append)
+    assert any("damaged" in note for note in copied)
     assert reopen(folder).train(Notes())
     assert any("damaged" in note for note in seen)
     assert_same(expected, arrays_of(folder))

@@ -111,9 +111,9 @@ def fork(
 
     What is learned, replay and log are taken over, so networks and replay must keep their sizes.
     """
-    old = reopen(Path(source), env)
-    run = fork_run(old, Path(folder), overridden(old.config, overrides))
-    return _train(run, reporter or Silent(), False, False)
+    old, told = reopen(Path(source), env), reporter or Silent()
+    run = fork_run(old, Path(folder), overridden(old.config, overrides), told.note)
+    return _train(run, told, False, False)
 
 
 def _train(run: Run, reporter: Reporter, tensorboard: bool, wandb: bool) -> Result:

@@ -185,7 +185,7 @@ def _fork(args: Sequence[str]) -> int:
 
     old = reopen(given.run)
     changed = api.overridden(old.config, dict(map(api.setting, given.settings)))
-    return _run(fork(old, given.new, changed), given.video, False, False)
+    return _run(fork(old, given.new, changed, print), given.video, False, False)
 
 
 def _run(run: Any, video: bool, tensorboard: bool, wandb: bool) -> int:

@@ -165,13 +165,18 @@ def reopen(folder: Path, env: Callable[[], Env] | None = None, steps: int | None
     return run
 
 
-def fork(source: Run, folder: Path, config: Config) -> Run:
-    """A new run that goes on from where `source` is, with what it has learned, seen and logged."""
+def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None]) -> Run:
+    """A new run that goes on from where `source` is, with what it has learned, seen and logged.
+
+    `note` is told of damaged checkpoints that an earlier one stands in for.
+    """
     folder = _unused(folder)
     if config.task != source.config.task:
         raise SfmError(f"a fork keeps its task: the replay of {source.folder} is of {source.config.task}")
     _check_ahead(source, config.schedule.steps)
-    step, arrays, meta, _ = source.checkpoints.load()
+    step, arrays, meta, warnings = source.checkpoints.load()
+    for warning in warnings:
+        note(warning)
     run = Run(folder, config, source.demos, source.make_env)
     run.checkpoints.save(step, arrays, meta)
     for path in (
