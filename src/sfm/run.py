@@ -191,7 +191,7 @@ def _unused(folder: Path) -> Path:
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         advice = f"continue it with 'sfm resume {folder}', or choose" if folder.is_dir() else "choose"
-        raise SfmError(f"{folder} already exists: {advice} another --run")
+        raise SfmError(f"{folder} already exists: {advice} another folder for the run")
     return folder
 
 
