@@ -93,3 +93,12 @@ def test_a_bundled_expert_repeats_its_demonstration(task):
         action, _ = policy.predict(obs)
         np.testing.assert_allclose(action, demos.action[0, t], atol=1e-2)
         obs = env.step(action)[0]
+
+
+def test_actions_are_in_the_range_of_the_actuators(tmp_path):
+    """Pendulum-v1 takes torques between -2 and 2; the policy itself, and `make_env`, know only [-1, 1]."""
+    demos = sfm.Demos.from_list([np.random.default_rng(0).normal(size=(50, 3))])
+    create(tmp_path / "run", tiny(task="Pendulum-v1", steps=400), demos).train(Silent())
+    policy, obs = sfm.load_policy(tmp_path / "run"), np.array([[0.1, 0.9, -3.0], [1.0, 0.0, 0.5]], np.float32)
+    np.testing.assert_array_equal(policy.predict(obs)[0], 2 * policy(obs))
+    assert policy.predict(obs[0])[0].dtype == np.float32

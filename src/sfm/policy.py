@@ -12,16 +12,24 @@ from sfm.errors import SfmError
 
 __all__ = ["Policy", "load_policy", "policy_path", "save_policy"]
 
+ENDS = {"low": -1.0, "high": 1.0}  # of actions, where a file does not tell
+
 
 class Policy:
-    """obs -> action in [-1, 1]. `meta` tells where it comes from (task, seed, steps)."""
+    """obs -> action. `meta` tells where it comes from (task, seed, steps).
+
+    `policy(obs)` gives actions in [-1, 1], as `sfm.make_env` takes them; `policy.predict(obs)` gives them in
+    the actuators' own range, as `gymnasium.make` and dm_control do.
+    """
 
     def __init__(self, module: Any, meta: dict[str, Any]):
         self.module, self.meta = module, meta
         self.obs_dim, self.action_dim = int(meta["obs_dim"]), int(meta["action_dim"])
+        low, high = (np.array(meta.get(f"action_{end}", unit), np.float64) for end, unit in ENDS.items())
+        self._centre, self._reach = ((high + low) / 2).astype(np.float32), ((high - low) / 2).astype(np.float32)
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
-        """obs [..., o] float32 -> action [..., a]; noise [..., a] is standard normal, for exploration."""
+        """obs [..., o] float32 -> action [..., a] in [-1, 1]; noise [..., a] is standard normal, for exploration."""
         return self.module(obs, noise)
 
     def predict(
@@ -32,7 +40,7 @@ class Policy:
         deterministic: bool = True,
         rng: np.random.Generator | None = None,
     ) -> tuple[np.ndarray, Any]:
-        """(action, state) for one observation [o] or a batch [B, o].
+        """(action, state) for one observation [o] or a batch [B, o], in the actuators' own range.
 
         `deterministic=False` adds the exploration noise of training, drawn from `rng`.
         """
@@ -45,7 +53,7 @@ class Policy:
         if not deterministic:
             rng = rng or np.random.default_rng()
             noise = rng.standard_normal((*obs.shape[:-1], self.action_dim), np.float32)
-        return self.module(obs, noise), state
+        return self._centre + self._reach * self.module(obs, noise), state
 
 
 def policy_path(folder: Path, which: str, seed: int) -> Path:

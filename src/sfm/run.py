@@ -109,6 +109,8 @@ class Run:
                     updates=p.kept_updates if which == "checkpoint" else p.updates,
                     obs_dim=env.obs_dim,
                     action_dim=env.action_dim,
+                    action_low=env.low.tolist(),
+                    action_high=env.high.tolist(),
                 )
 
     def _restore(self, training: Any, logs: Logs, reporter: Reporter) -> None:

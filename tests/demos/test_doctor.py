@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -85,6 +86,12 @@ def clipped(values: np.ndarray) -> np.ndarray:
     return np.clip(values, *np.quantile(values, [0.05, 0.95]))
 
 
+def dropped(obs: np.ndarray) -> np.ndarray:
+    """One frame in ten is lost, here and there."""
+    kept = np.random.default_rng(0).random(len(obs)) > 0.1
+    return obs[kept][:880]
+
+
 ORDER = "does not move as its velocity says|are cosine and sine"
 FAULTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "a column too many": (lambda o: np.c_[o, np.arange(len(o))], "dimensions, '"),
@@ -97,6 +104,7 @@ FAULTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "columns reversed": (lambda o: o[:, ::-1], ORDER),
     "every second frame": (lambda o: o[::2], "one frame in 2 was kept"),
     "every third frame": (lambda o: o[::3], "one frame in 3 was kept"),
+    "frames dropped": (dropped, "frames are missing in"),
     "frames repeated": (lambda o: np.repeat(o, 2, 0)[: len(o)], "repeat the one before"),
     "frames interpolated": (interpolated, "frame rate is about 2"),
     "time reversed": (lambda o: o[::-1], "time runs backwards"),
@@ -131,6 +139,44 @@ def test_planted_faults_are_found(healthy, task, fault):
         findings = examine(changed(healthy[task], FAULTS[fault][0]), task)
     assert any(re.search(FAULTS[fault][1], finding.what) for finding in findings), findings
     assert all(finding.advice and "\n" not in finding.what + finding.advice for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("fault", "what"),
+    [
+        (put(47, lambda x: x + 1), r"outside \[-1, 1\].*dimension 47"),  # how upright it is
+        (put(-1, lambda x: 6 * x), "far beyond the range.*dimension 77|times larger than anything"),  # a torque
+    ],
+)
+def test_faults_where_no_law_is_known(healthy, fault, what):
+    findings = examine(changed(healthy["quadruped_walk"], fault), "quadruped_walk")
+    assert any(re.search(what, finding.what) for finding in findings), findings
+
+
+def balancing(keep: float, steps: int) -> np.ndarray:
+    """Gymnasium's inverted pendulum under a controller that balances it, `keep` of it."""
+    env = gymnasium.make("InvertedPendulum-v5", disable_env_checker=True)
+    obs, _ = env.reset(seed=1)
+    states = [obs]
+    for _ in range(steps):
+        action = keep * np.array([0.2, 20.0, 0.5, 2.0]) @ obs
+        obs, *_ = env.step(np.clip([action], -3, 3))
+        states.append(obs)
+    return np.stack(states)
+
+
+def test_terminations():
+    """The pendulum's episodes end when it leans by 0.2; the physics goes on."""
+    task = "InvertedPendulum-v5"
+    assert examine(Demos.from_list([balancing(1, 1000)]), task) == []
+    falling = balancing(0, 60)
+    over = int(np.argmax(np.abs(falling[:, 1]) > 0.2))
+    assert 5 < over < 55
+    through = examine(Demos.from_list([falling]), task)
+    assert any(f.severity == "error" and f"at time {over} of demonstration 0" in f.what for f in through), through
+    until = examine(Demos.from_list([falling[: over + 1]]), task)
+    assert any("ends where 'InvertedPendulum-v5' terminates" in f.what for f in until), until
+    assert not any("go through" in f.what for f in until)
 
 
 @pytest.mark.parametrize("task", HELD)

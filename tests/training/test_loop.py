@@ -112,6 +112,7 @@ class Circle:
     """`probe_point` seen as a point on a circle: phi of a single number would know little but its sign."""
 
     name, obs_dim, action_dim, max_steps, control_timestep = "circle", 2, 1, 20, 0.1
+    low, high = -np.ones(1), np.ones(1)
 
     def __init__(self):
         self.env = make("probe_point")

@@ -38,7 +38,8 @@ def examine(demos: Demos, task: str, gamma: float = 0.99) -> list[Finding]:
     for check in (_finite, _dimensions, _standardised):  # each makes the checks after it meaningless
         if found := list(check(demos, env)):
             return found
-    checks = (_lengths, _starts, _constant, _duplicates, _precision, _clipped, _scale, _actions)
+    checks = (_lengths, _starts, _constant, _duplicates, _precision, _clipped, _bounds, _scale)
+    checks += (_terminations, _actions)
     found = [finding for check in checks for finding in check(demos, env)]
     return [*found, *motion.examine(demos, env), *_too_short(demos, env, gamma)]
 
@@ -188,6 +189,51 @@ def _clipped(demos: Demos, env: Reference) -> Iterator[Finding]:
         )
 
 
+def _bounds(demos: Demos, env: Reference) -> Iterator[Finding]:
+    """Cosines and filtered commands come near 1 often, and never pass it."""
+    size = np.abs(env.states)
+    bounded = (size.max(0) <= 1.0001) & ((size > 0.98).mean(0) > 0.02)
+    largest = np.abs(_states(demos)).max(0)
+    beyond = np.flatnonzero(bounded & (largest > 1.01))
+    if len(beyond):
+        yield error(
+            f"outside [-1, 1], where '{env.name}' keeps them: {listed('dimension', beyond)} "
+            f"(up to {largest[beyond].max():.3g})",
+            "Check units, offsets and the order of columns.",
+        )
+
+
+def _terminations(demos: Demos, env: Reference) -> Iterator[Finding]:
+    """What lies outside where the environment went on, in every dimension in which all of its ends do."""
+    if len(env.ends) < 5:
+        return
+    low, high = env.alive
+
+    def outside(x: np.ndarray) -> np.ndarray:
+        return (x < low) | (x > high)
+
+    telling = outside(env.ends).all(0)
+    if not telling.any():
+        return
+    over = [outside(obs.astype(np.float64))[:, telling].all(1) for obs, _ in demos.episodes()]
+    where = listed("dimension", np.flatnonzero(telling))
+    passing = [i for i, x in enumerate(over) if x[:-1].any()]
+    if passing:
+        first = int(np.argmax(over[passing[0]]))
+        yield error(
+            f"'{env.name}' ends in states like those that {listed('demonstration', passing)} go through, "
+            f"the first at time {first} of demonstration {passing[0]} (see {where})",
+            "Cut them there, or record with the environment's own terminations.",
+        )
+    ending = [i for i, x in enumerate(over) if x[-1] and i not in passing]
+    if ending:
+        yield warning(
+            f"ends where '{env.name}' terminates: {listed('demonstration', ending)} (see {where})",
+            "An expert that fails is a poor one to follow; if it is meant to end there, train with "
+            "--objective.tail truncate, so that nothing follows.",
+        )
+
+
 def _scale(demos: Demos, env: Reference) -> Iterator[Finding]:
     obs, middle = _states(demos), env.states.mean(0)
     reach = np.abs(env.states - middle).max(0)
@@ -204,8 +250,20 @@ def _scale(demos: Demos, env: Reference) -> Iterator[Finding]:
             advice,
         )
     span = np.ptp(env.states, axis=0)
+    if env.experienced:  # random actions alone say little about how far an expert goes
+        excess = np.maximum(obs.max(0) - env.states.max(0), env.states.min(0) - obs.min(0))
+        far = np.flatnonzero((excess > 0.75 * span) & (ratio <= 10) & (span > 1e-6))
+        if len(far):
+            yield warning(
+                f"far beyond the range of '{env.name}' under random actions and its bundled expert: "
+                f"{listed('dimension', far)}",
+                "Check units, offsets and the order of columns, unless this expert is that much faster.",
+            )
     small = np.median((np.ptp(obs, axis=0) / np.maximum(span, 1e-9))[span > 1e-6]) if span.any() else 1.0
-    if small < 0.1:
+    size = np.sqrt(np.mean(env.starts**2, axis=0))
+    begin = np.sqrt(np.mean(demos.obs[:, 0].astype(np.float64) ** 2, axis=0))
+    near = np.median((begin / np.maximum(size, 1e-9))[size > 1e-6]) if (size > 1e-6).any() else 0.0
+    if small < 0.1 and near < 0.3:  # one that balances varies little, but starts like any other
         yield warning(
             f"the states vary about {1 / max(small, 1e-9):.2g} times less than those of '{env.name}'",
             "Check units (kilometres, turns), and that something moves.",

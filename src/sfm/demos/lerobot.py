@@ -74,7 +74,8 @@ def _blocks(files: list[Path]) -> Iterator[tuple[int, np.ndarray, np.ndarray, np
     """Consecutive rows of one episode each: its index, frame[n], obs[n,o], action[n,a] or None."""
     parquet: Any = need("pyarrow.parquet", "lerobot")
     for path in files:
-        with parquet.ParquetFile(path, pre_buffer=False) as file:  # else all of it is held at once
+        # In pieces: else a row group, which may be all of the file, is held at once.
+        with parquet.ParquetFile(path, pre_buffer=False, buffer_size=2**20) as file:
             present = set(file.schema_arrow.names)
             for name in (_STATE, _EPISODE):
                 if name not in present:

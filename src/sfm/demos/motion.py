@@ -31,7 +31,7 @@ def examine(demos: Demos, env: Reference) -> list[Finding]:
     circles = list(_circles(episodes, env))
     if not 0.9 < _radius(episodes, env) < 1.1:  # the laws would see the wrong scale again, as a wrong pace
         return circles
-    return [*circles, *_laws(episodes, env), *_jumps(episodes, env)]
+    return [*circles, *(list(_laws(episodes, env)) or _gaps(episodes, env)), *_jumps(episodes, env)]
 
 
 def _repeats(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
@@ -139,6 +139,30 @@ def _order(episodes: list[np.ndarray], fits: list[Fit], env: Reference) -> Findi
         f"{law.what} does not move as its velocity says ({listed('dimension', partners)})",
         f"Columns are in another order, or the states are noisy, smoothed or shuffled in time.{hint}",
     )
+
+
+def _gaps(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
+    """Single steps that go the way of their velocities, but about twice as far: a frame is missing there."""
+    if len(env.laws) < 3:  # a direction needs several
+        return
+    clear, far = np.zeros(len(episodes)), np.zeros(len(episodes))
+    for i, x in enumerate(episodes):
+        move = moves(x, env.circles)[:, [law.coordinate for law in env.laws]]
+        unit = np.sqrt(np.mean(move**2, axis=0)) + 1e-9
+        move, predicted = move / unit, (move - deviations(x, env.circles, env.laws)) / unit
+        cross, power = (move * predicted).sum(1), (predicted**2).sum(1)
+        along = cross > 0.9 * np.sqrt(power * (move**2).sum(1))
+        moving = along & (power > 0.1 * len(env.laws))
+        clear[i], far[i] = moving.sum(), (moving & (cross > 1.6 * power)).sum()
+    # Healthy demonstrations stay below 0.8%.
+    bad = np.flatnonzero((far > 0.015 * clear) & (far >= 5))
+    if len(bad):
+        share = far[bad].sum() / clear[bad].sum()
+        yield error(
+            f"about {share:.0%} of the steps move as far as two control steps of '{env.name}': "
+            f"frames are missing in {listed('demonstration', bad)}",
+            "The recorder dropped frames: record every control step, or split the demonstration there.",
+        )
 
 
 def _jumps(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from sfm.demos import bundled
 __all__ = ["Law", "Reference", "centres", "deviations", "moves", "pausing", "reference"]
 
 _EPISODES, _STEPS, _STARTS = 6, 250, 32
+_AT_MOST = 60  # episodes, where they end early
 
 
 class Law(NamedTuple):
@@ -35,6 +36,9 @@ class Reference(NamedTuple):
     max_steps: int
     states: np.ndarray
     starts: np.ndarray  # [m,o]
+    experienced: bool  # whether `states` hold those of bundled demonstrations, too
+    ends: np.ndarray  # [k,o], states in which it terminated
+    alive: tuple[np.ndarray, np.ndarray]  # [o] each, least and greatest where it went on
     circles: list[tuple[int, int]]  # dimensions that are cosine and sine of one angle
     laws: list[Law]
     residual: np.ndarray  # [laws], how much one step could deviate: the most seen, or half the fastest move
@@ -46,11 +50,11 @@ class Reference(NamedTuple):
 def reference(name: str) -> Reference:
     """Plays the environment: independent, held and extreme random actions, so that it moves in many ways."""
     env = envs.make(name)
-    rng = np.random.default_rng(0)
-    episodes = [_play(env, rng, seed) for seed in range(_EPISODES)]
+    episodes, ended = _episodes(env)
     starts = np.stack([env.reset(seed) for seed in range(_STARTS)]).astype(np.float64)
     env.close()
-    states = np.concatenate(episodes)
+    states, expert = np.concatenate(episodes), _bundled_states(name, env.obs_dim)
+    going = np.concatenate([x[:-1] if end else x for x, end in zip(episodes, ended, strict=True)])
     circles = _circles(states)
     laws = _laws(episodes, circles)
     return Reference(
@@ -58,8 +62,11 @@ def reference(name: str) -> Reference:
         env.obs_dim,
         env.action_dim,
         env.max_steps,
-        np.concatenate([states, *_bundled_states(name, env.obs_dim)]),
+        np.concatenate([states, *expert]),
         starts,
+        bool(expert),
+        np.array([x[-1] for x, end in zip(episodes, ended, strict=True) if end]).reshape(-1, env.obs_dim),
+        (going.min(0), going.max(0)),
         circles,
         laws,
         np.max([_deviating(x, circles, laws) for x in episodes], axis=0),
@@ -68,9 +75,21 @@ def reference(name: str) -> Reference:
     )
 
 
-def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> np.ndarray:
+def _episodes(env: envs.Env) -> tuple[list[np.ndarray], list[bool]]:
+    """Episodes [T+1,o], and which ended in a termination; more of them where they are short."""
+    rng = np.random.default_rng(0)
+    played = []
+    while len(played) < _EPISODES or (
+        len(played) < _AT_MOST and sum(len(x) - 1 for x, _ in played) < _EPISODES * min(_STEPS, env.max_steps)
+    ):
+        played.append(_play(env, rng, len(played)))
+    episodes, ended = zip(*played, strict=True)
+    return list(episodes), list(ended)
+
+
+def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> tuple[np.ndarray, bool]:
     hold, extreme = (1, 10, 25)[seed % 3], seed % 2
-    obs, action = [env.reset(seed)], np.zeros(env.action_dim)
+    obs, action, terminated = [env.reset(seed)], np.zeros(env.action_dim), False
     for t in range(min(_STEPS, env.max_steps)):
         if t % hold == 0:
             action = rng.uniform(-1.0, 1.0, env.action_dim)
@@ -79,7 +98,7 @@ def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> np.ndarray:
         obs.append(state)
         if terminated or truncated:
             break
-    return np.stack(obs).astype(np.float64)
+    return np.stack(obs).astype(np.float64), terminated
 
 
 def _bundled_states(name: str, obs_dim: int) -> list[np.ndarray]:

@@ -16,6 +16,8 @@ class Env(Protocol):
     name: str  # as given to `make`
     obs_dim: int
     action_dim: int
+    low: np.ndarray  # [action_dim], what the actuators take at -1
+    high: np.ndarray  # [action_dim], and at 1
     max_steps: int  # steps until the time limit
     control_timestep: float  # seconds per step: the frame rate of a video
 

@@ -77,8 +77,8 @@ class DmcEnv:
         self._advance = lean.advance(domain, task, self.physics, substeps) or _plain(self._env, substeps)
         actuators = self._env.action_spec()
         self.action_dim = actuators.shape[0]
-        self._low, self._high = actuators.minimum, actuators.maximum
-        self._centre, self._reach = (self._high + self._low) / 2, (self._high - self._low) / 2
+        self.low, self.high = actuators.minimum, actuators.maximum
+        self._centre, self._reach = (self.high + self.low) / 2, (self.high - self.low) / 2
         self._camera = CAMERAS.get(domain, 0)
         self._renderer: rendering.Renderer | None = None
 
@@ -93,7 +93,7 @@ class DmcEnv:
         return _flat(self._env.reset().observation)
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
-        control = np.minimum(np.maximum(self._centre + self._reach * action, self._low), self._high)
+        control = np.minimum(np.maximum(self._centre + self._reach * action, self.low), self.high)
         try:
             obs, reward, terminated = self._advance(control)
         except self._unstable as error:

@@ -31,6 +31,7 @@ class GymnasiumEnv:
         self.obs_dim, self.action_dim = int(np.prod(obs_space.shape)), int(np.prod(action_space.shape))
         self.control_timestep = 1 / (env.metadata.get("render_fps") or 30)
         low, high = action_space.low.astype(np.float64), action_space.high.astype(np.float64)
+        self.low, self.high = low.ravel(), high.ravel()
         self._centre, self._reach = (high + low) / 2, (high - low) / 2
         self._action_space = action_space
 

@@ -24,6 +24,7 @@ class Probe:
 
     obs_dim = 1
     action_dim = 1
+    low, high = -np.ones(1), np.ones(1)
     control_timestep = 0.1
 
     def __init__(
