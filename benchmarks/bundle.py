@@ -1,11 +1,13 @@
 """Makes what the package bundles from the runs of experts: demonstrations, policies, reference returns.
 
     python benchmarks/bundle.py runs/expert_*
+    python benchmarks/bundle.py --random        # only the returns of random actions, for all tasks
 
 For the task of each run: five demonstrations (the best of twenty noise-free episodes) and the policy, the
 checkpoint or the current one, whichever did better in twenty other episodes, go to src/sfm/demos/data, the
-mean returns of twenty random and twenty expert episodes to returns.json there, and the run's log and
-configuration to results/experts. Checksums are written anew.
+mean return of twenty expert episodes to returns.json there, beside that of random actions (measured once; on
+the quadruped, which may start on its back, in more episodes), and the run's log and configuration to
+results/experts. Checksums are written anew.
 """
 
 import hashlib
@@ -16,7 +18,7 @@ from pathlib import Path
 from sfm import api, storage
 from sfm.demos import npz
 from sfm.demos.bundled import DATA
-from sfm.envs import make
+from sfm.envs import TASKS, make
 from sfm.evaluation.collect import collect
 from sfm.evaluation.evaluate import evaluate
 from sfm.policy import load_policy, policy_path
@@ -33,11 +35,8 @@ def bundle(run: Path) -> str:
     policy = load_policy(kept_policy)  # a run that goes on may have saved another one meanwhile
     demos, made = collect(make(task), policy, 5, EPISODES)
     npz.save(DATA / f"{task}.npz", demos, provenance=storage.to_json(made))
-    table = DATA / "returns.json"
-    returns = storage.read_json(table) if table.exists() else {}
-    random = round(float(api.random_returns(task, EPISODES).mean()), 3)
-    returns[task] = {"random": random, "expert": made["all_returns_mean"], "episodes": EPISODES}
-    storage.write_json(table, dict(sorted(returns.items())))
+    known = note(task, expert=made["all_returns_mean"], expert_episodes=EPISODES)
+    random = known["random"] if "random" in known else note_random(task)["random"]
     kept = RESULTS / task
     kept.mkdir(parents=True, exist_ok=True)
     for name in ("config.json", "metrics.jsonl"):
@@ -45,6 +44,22 @@ def bundle(run: Path) -> str:
     mean, std, least = (made[f"all_returns_{name}"] for name in ("mean", "std", "min"))
     cost = f"{policy.meta['steps']:,} | {policy.meta['updates']:,}"
     return f"| {task} | {cost} | {mean:.0f} +- {std:.0f}, least {least:.0f} | {random:.0f} |"
+
+
+def note(task: str, **values: float) -> dict[str, float]:
+    """Writes values to the row of a task in returns.json; the whole row."""
+    table = DATA / "returns.json"
+    returns = storage.read_json(table) if table.exists() else {}
+    returns[task] = returns.get(task, {}) | values
+    storage.write_json(table, dict(sorted(returns.items())))
+    return returns[task]
+
+
+def note_random(task: str) -> dict[str, float]:
+    episodes = 200 if task.startswith("quadruped") else 100
+    returns = api.random_returns(task, episodes)
+    mean, error = float(returns.mean()), float(returns.std(ddof=1)) / episodes**0.5
+    return note(task, random=round(mean, 3), random_error=round(error, 3), random_episodes=episodes)
 
 
 def _better(run: Path, task: str, seed: int) -> Path:
@@ -61,7 +76,11 @@ def checksums() -> None:
 
 if __name__ == "__main__":
     try:
-        for folder in sys.argv[1:]:
-            print(bundle(Path(folder)), flush=True)
+        if sys.argv[1:] == ["--random"]:
+            for task in TASKS:
+                print(task, note_random(task), flush=True)
+        else:
+            for folder in sys.argv[1:]:
+                print(bundle(Path(folder)), flush=True)
     finally:
         checksums()

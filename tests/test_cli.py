@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sfm.cli import main
+from sfm.demos import load
 from sfm.training.logs import read_rows
 
 SETTINGS = {
@@ -57,6 +58,12 @@ def test_train_then_eval_leaves_all_that_is_promised(tmp_path, point_file):
     again = sfm("eval", run, "--episodes", "3", "--no-video")
     assert again.returncode == 0, again.stderr
     assert "over 3 episodes" in again.stdout
+    collect = "demos", "collect", run, tmp_path / "own.npz", "--count", "1", "--candidates", "2"
+    kept = sfm(*collect)
+    assert kept.returncode == 0, kept.stderr
+    assert "all 2:" in kept.stdout
+    assert load(tmp_path / "own.npz").obs.shape == (1, 21, 1)
+    assert "exists: choose another name, or overwrite it with --force" in sfm(*collect).stderr
 
 
 def test_ctrl_c_saves_and_resume_goes_on(tmp_path, point_file):
@@ -124,7 +131,9 @@ def test_a_run_that_exists_is_not_overwritten(capsys, tmp_path, point_file):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "precious.txt").write_text("mine")
     args = ("train", "probe_point", "--demos", point_file, "--run", tmp_path / "run")
-    assert "already exists" in says(capsys, *args)
+    said = says(capsys, *args)
+    assert "already exists: choose another folder" in said
+    assert "resume" not in said  # it is no run
     assert (tmp_path / "run" / "precious.txt").read_text() == "mine"
 
 

@@ -124,6 +124,11 @@ def test_what_is_not_known_is_refused(data, message):
         ({"objective": SFMConfig(features=FeatureConfig(dim=0))}, "dim must be at least 1"),
         ({"learner": TD3Config(lr_actor=-1.0)}, "lr_actor must be positive"),
         ({"learner": TD7Config(width=0)}, "width must be at least 1"),
+        (
+            {"schedule": ScheduleConfig(updates_per_step=float("inf"))},
+            "schedule.updates_per_step must be a finite",
+        ),
+        ({"learner": TD3Config(explore_noise=float("nan"))}, "learner.explore_noise must be a finite"),
     ],
 )
 def test_what_cannot_work_is_refused(changes, message):

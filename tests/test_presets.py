@@ -1,4 +1,4 @@
-"""Every preset of a baseline trains, from the first episode to the last evaluation."""
+"""Presets train, from the first episode to the last evaluation."""
 
 import dataclasses
 from typing import Any
@@ -21,8 +21,8 @@ def shrunk(config: Config) -> Config:
         """`part` with every width in it at 8."""
         parts = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
         changes = {k: smaller(v) for k, v in parts.items() if dataclasses.is_dataclass(v)}
-        changes |= {k: 8 for k in parts if k in ("width", "embedding")}
-        changes |= {"refresh_every": 60, "refresh_batch": 16} if "refresh_every" in parts else {}
+        changes |= {k: 8 for k in parts if k in ("width", "head_width", "embedding")}
+        changes |= {k: v for k, v in {"refresh_every": 60, "refresh_batch": 16}.items() if k in parts}
         return dataclasses.replace(part, **changes)
 
     schedule = {"steps": 200, "envs": 2, "random_steps": 40, "batch": 16, "replay": 1000, "eval_every": 80}
@@ -63,3 +63,15 @@ def test_cloning_and_iq_learn_train_end_to_end(name, acted_demos):
     losses = [row["actor_loss"] for row in rows if "actor_loss" in row]
     assert np.isfinite(losses).all()
     assert len(set(losses)) == len(losses)
+
+
+@pytest.mark.parametrize("name", ["fast-quadruped", "sfm-td7", "sfm-td3", "sfm-stochastic", "expert-td7"])
+def test_sfm_and_experts_train_end_to_end(name, point_demos):
+    training = Training(shrunk(PRESETS[name]), lambda: make("probe_point"), point_demos)
+    rows = [row for rows in training.rounds() for row in rows]
+    learned = [row for row in rows if "critic_loss" in row]
+    assert training.progress[0].updates >= 250 * len(learned) > 0
+    assert {"eval/checkpoint", "actor_loss", "score"} <= rows[-1].keys()
+    assert ("gap" in learned[-1]) != name.startswith("expert")
+    assert all(np.isfinite(row["score"]) for row in rows[1:])
+    assert len({row["critic_loss"] for row in learned}) == len(learned)

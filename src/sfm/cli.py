@@ -252,51 +252,56 @@ def _summary(returns: Any) -> str:
 
 
 def _demos(args: Sequence[str]) -> int:
-    if args and args[0] == "collect":
-        return _collect(args[1:])
     from sfm.demos import command
 
-    return command.main(args)
+    return command.main(args, collect=_collector())
 
 
-def _collect(args: Sequence[str]) -> int:
+def _collector() -> Callable[..., None]:
     from tyro.conf import Positional
 
-    @dataclass(frozen=True)
-    class Collect:
-        """Record demonstrations of a trained policy: the best of several noise-free episodes."""
+    def collect(
+        policy: Positional[Path],
+        target: Positional[Path],
+        count: int = 5,
+        candidates: int = 20,
+        seed: int = 0,
+        force: bool = False,
+    ) -> None:
+        """Record demonstrations of a trained policy: the best of several noise-free episodes.
 
-        policy: Positional[Path]
-        """A run folder or a policy file."""
-        target: Positional[Path]
-        """The .npz file to write."""
-        count: int = 5
-        candidates: int = 20
-        seed: int = 0
+        Args:
+            policy: A run folder, a policy file or the name of a bundled expert.
+            target: The .npz file to write.
+            count: How many to keep.
+            candidates: How many episodes to play.
+            seed: Of the starts.
+            force: Overwrite a file that exists.
+        """
+        if not 1 <= count <= candidates:
+            raise SfmError("--count must lie between 1 and --candidates")
+        if seed < 0:
+            raise SfmError("--seed must not be negative")
+        from rich.progress import Progress as Bar
 
-    given = _parse(Collect, "demos collect", args)
-    if not 1 <= given.count <= given.candidates:
-        raise SfmError("--count must lie between 1 and --candidates")
-    if given.seed < 0:
-        raise SfmError("--seed must not be negative")
-    from rich.progress import Progress as Bar
+        from sfm import storage
+        from sfm.demos import npz
+        from sfm.demos.files import check_new
+        from sfm.envs import make
+        from sfm.evaluation.collect import collect as record
+        from sfm.policy import load_policy
 
-    from sfm import storage
-    from sfm.demos import npz
-    from sfm.envs import make
-    from sfm.evaluation.collect import collect
-    from sfm.policy import load_policy
+        check_new(target, force)
+        actor = load_policy(policy)
+        env = make(actor.meta["task"])
+        with Bar() as bar:
+            task = bar.add_task("episodes", total=candidates)
+            demos, made = record(env, actor, count, candidates, seed, lambda n: bar.update(task, completed=n))
+        npz.save(target, demos, provenance=storage.to_json(made))
+        print(f"wrote {target}: returns {', '.join(f'{r:.1f}' for r in made['returns'])}")
+        print(f"all {candidates}: {made['all_returns_mean']:.1f} +- {made['all_returns_std']:.1f}")
 
-    policy = load_policy(given.policy)
-    env = make(policy.meta["task"])
-    with Bar() as bar:
-        task = bar.add_task("episodes", total=given.candidates)
-        shown = lambda done: bar.update(task, completed=done)  # noqa: E731
-        demos, made = collect(env, policy, given.count, given.candidates, given.seed, shown)
-    npz.save(given.target, demos, provenance=storage.to_json(made))
-    print(f"wrote {given.target}: returns {', '.join(f'{r:.1f}' for r in made['returns'])}")
-    print(f"all {given.candidates}: {made['all_returns_mean']:.1f} +- {made['all_returns_std']:.1f}")
-    return 0
+    return collect
 
 
 def _presets(args: Sequence[str]) -> int:

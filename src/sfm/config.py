@@ -5,8 +5,10 @@ what (`schedule`). The presets in `sfm.presets` are instances of it.
 """
 
 import dataclasses
+import math
 import types
 import typing
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -31,6 +33,7 @@ __all__ = [
     "StochasticConfig",
     "TD3Config",
     "TD7Config",
+    "flat",
     "from_dict",
     "to_dict",
 ]
@@ -135,6 +138,9 @@ class FeatureConfig:
     newest ones per update: steps of phi's optimizer then hardly move them."""
     state: float = 0.0
     """Above 0: the state, as phi sees it, times this stands beside phi, so that its mean is matched too."""
+    alive: float = 0.0
+    """Above 0, where episodes can end before their time limit: a feature that has this value until they do,
+    so that the policy learns to last as long as the expert."""
     # Hilbert representations
     hr_discount: float = 0.98
     hr_expectile: float = 0.5
@@ -436,7 +442,9 @@ class Config:
                 checks.append((fits, f"schedule.chunk must be a multiple of objective.{name}"))
         for part in (learner, self.objective, getattr(self.objective, "features", None)):
             checks += _sizes(part) if part else []
-        for ok, message in checks:
+        numbers = [(name, value) for name, value in flat(to_dict(self)) if isinstance(value, float)]
+        finite = [(math.isfinite(v), f"{name} must be a finite number, not {v}") for name, v in numbers]
+        for ok, message in [*finite, *checks]:
             if not ok:
                 raise SfmError(f"bad configuration: {message}.")
 
@@ -457,6 +465,15 @@ SIZES = ("width", "depth", "head_width", "dim", "embedding")
 def _divides(interval: int, chunk: int) -> bool:
     """Updates are counted within a chunk, so what is due now and then must come out even."""
     return interval >= 1 and chunk >= 1 and chunk % interval == 0
+
+
+def flat(values: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of a nested dict, by their dotted names."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
 
 
 def to_dict(config: Any) -> dict[str, Any]:

@@ -26,10 +26,13 @@ class Policy:
         self.module, self.meta = module, meta
         self.obs_dim, self.action_dim = int(meta["obs_dim"]), int(meta["action_dim"])
         low, high = (np.array(meta.get(f"action_{end}", unit), np.float64) for end, unit in ENDS.items())
-        self._centre, self._reach = ((high + low) / 2).astype(np.float32), ((high - low) / 2).astype(np.float32)
+        self._centre, self._reach = (x.astype(np.float32) for x in ((high + low) / 2, (high - low) / 2))
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
-        """obs [..., o] float32 -> action [..., a] in [-1, 1]; noise [..., a] is standard normal, for exploration."""
+        """obs [..., o] float32 -> action [..., a] in [-1, 1].
+
+        noise [..., a] is standard normal, for exploration.
+        """
         return self.module(obs, noise)
 
     def predict(

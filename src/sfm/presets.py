@@ -84,6 +84,7 @@ def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
         normalise=True,
         centre=True,
         state=3.0,
+        alive=10.0,
     )
     settings = {
         "features": features,

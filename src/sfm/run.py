@@ -192,7 +192,8 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
 def _unused(folder: Path) -> Path:
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        advice = f"continue it with 'sfm resume {folder}', or choose" if folder.is_dir() else "choose"
+        resumable = (folder / "config.json").exists()
+        advice = f"continue it with 'sfm resume {folder}', or choose" if resumable else "choose"
         raise SfmError(f"{folder} already exists: {advice} another folder for the run")
     return folder
 

@@ -36,6 +36,10 @@ def test_convert(tmp_path, capsys):
     assert command.main(["convert", str(tmp_path / "x.npz"), str(tmp_path / "y.csv")]) == 0
     assert "3 demonstrations" in capsys.readouterr().out
     assert_equal(load(tmp_path / "y.csv"), demos())
+    again = ["convert", str(tmp_path / "x.npz"), str(tmp_path / "y.csv")]
+    with pytest.raises(SfmError, match=r"y.csv exists: choose another name, or overwrite it with --force"):
+        command.main(again)
+    command.main([*again, "--force"])
     pytest.importorskip("pyarrow")
     command.main(["convert", str(tmp_path / "y.csv"), str(tmp_path / "z"), "--format", "lerobot"])
     assert_equal(load(tmp_path / "z"), demos())

@@ -145,7 +145,10 @@ def test_planted_faults_are_found(healthy, task, fault):
     ("fault", "what"),
     [
         (put(47, lambda x: x + 1), r"outside \[-1, 1\].*dimension 47"),  # how upright it is
-        (put(-1, lambda x: 6 * x), "far beyond the range.*dimension 77|times larger than anything"),  # a torque
+        (
+            put(-1, lambda x: 6 * x),
+            "far beyond the range.*dimension 77|times larger than anything",
+        ),  # a torque
     ],
 )
 def test_faults_where_no_law_is_known(healthy, fault, what):
@@ -173,7 +176,9 @@ def test_terminations():
     over = int(np.argmax(np.abs(falling[:, 1]) > 0.2))
     assert 5 < over < 55
     through = examine(Demos.from_list([falling]), task)
-    assert any(f.severity == "error" and f"at time {over} of demonstration 0" in f.what for f in through), through
+    assert any(f.severity == "error" and f"at time {over} of demonstration 0" in f.what for f in through), (
+        through
+    )
     until = examine(Demos.from_list([falling[: over + 1]]), task)
     assert any("ends where 'InvertedPendulum-v5' terminates" in f.what for f in until), until
     assert not any("go through" in f.what for f in until)

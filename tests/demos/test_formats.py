@@ -303,3 +303,12 @@ def test_recorded_episodes_of_gymnasium(tmp_path):
     # Pendulum's torque goes from -2 to 2.
     actions = [np.full((5, 1), torque / 2) for torque in (0.5, 1.0)]
     assert_equal(load(tmp_path / "x.npz"), Demos.from_list([np.stack(x) for x in seen[:2]], actions))
+
+
+def test_a_recording_without_a_whole_episode_says_so(tmp_path):
+    gymnasium = pytest.importorskip("gymnasium")
+    env = Record(gymnasium.make("Pendulum-v1"), tmp_path / "x.npz")
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match=r"no episode has ended, so .*x.npz was not written"):
+        env.close()
+    assert not (tmp_path / "x.npz").exists()

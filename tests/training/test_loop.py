@@ -112,7 +112,7 @@ class Circle:
     """`probe_point` seen as a point on a circle: phi of a single number would know little but its sign."""
 
     name, obs_dim, action_dim, max_steps, control_timestep = "circle", 2, 1, 20, 0.1
-    low, high = -np.ones(1), np.ones(1)
+    low, high, terminates = -np.ones(1), np.ones(1), False
 
     def __init__(self):
         self.env = make("probe_point")
@@ -164,6 +164,54 @@ def test_every_learner_imitates_states(kind, method, match_from, circle_demos):
     expert, idle = (training.evaluate(0, pi).mean() for pi in (to_half, lambda obs, noise: 0 * obs[:, :1]))
     assert rows[-1]["eval/current"] > expert - (1 if match_from == "anywhere" else 4)
     assert idle < expert - 8
+
+
+class Ridge:
+    """A ball on a ridge of the line rolls off it, and the episode ends, unless the action holds it."""
+
+    name, obs_dim, action_dim, max_steps, control_timestep = "ridge", 2, 1, 40, 0.1
+    low, high, terminates = -np.ones(1), np.ones(1), True
+
+    def reset(self, seed):
+        self.x, self.v, self.t = np.random.default_rng(seed).uniform(-0.05, 0.05), 0.0, 0
+        return self.obs()
+
+    def step(self, action):
+        self.v += 0.2 * self.x + 0.1 * float(np.clip(action[0], -1, 1))
+        self.x, self.t = self.x + 0.3 * self.v, self.t + 1
+        over = abs(self.x) > 0.3
+        return self.obs(), 1.0, over, self.t >= self.max_steps and not over
+
+    def obs(self):
+        return np.array([self.x, self.v], np.float32)
+
+
+def ridge_demos():
+    env, states = Ridge(), []
+    for seed in range(5):
+        states.append([env.reset(seed)])
+        states[-1] += [env.step([-6 * env.x - 6 * env.v])[0] for _ in range(env.max_steps)]
+    return Demos.from_list([np.stack(x) for x in states])
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_every_learner_lasts_as_long_as_the_expert(kind):
+    features = FeatureConfig(
+        "random", dim=16, width=32, depth=2, normalise=True, centre=True, state=1.0, alive=10.0
+    )
+    objective = SFMConfig(
+        features=features,
+        match_from="visits",
+        witness_batch="independent",
+        witness_window=200,
+        scale_psi=True,
+        unit_witness=True,
+    )
+    schedule = dataclasses.replace(SCHEDULE, steps=2500)
+    config = Config(gamma=GAMMA, n_step=3, learner=LEARNERS[kind], objective=objective, schedule=schedule)
+    training, rows = train(config, Ridge, ridge_demos())
+    assert training.evaluate(0, lambda obs, noise: 0 * obs[:, :1]).mean() < 30
+    assert rows[-1]["eval/current"] > 36
 
 
 # Seeds, resumption and accidents, with the smallest agent.
@@ -289,6 +337,7 @@ def test_the_schedule_of_a_run(alone):
     assert ["eval/checkpoint" in row for row in rows] == [False, True] * 3
     assert rows[1]["kept"] == 1
     assert rows[1]["updates"] == 40
+    assert rows[1]["eval/updates"] == 0  # of the policy that took these steps
     assert rows[1]["gap"] > 0
 
 

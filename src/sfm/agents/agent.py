@@ -122,8 +122,8 @@ def _expert_seen(moments: Moments | None, demos: ExpertStates | None) -> Any:
     return demos._replace(obs=_seen(moments, demos.obs)) if demos else None
 
 
-def make_agent(config: Config, obs_dim: int, action_dim: int) -> Agent:
-    spec = Spec(obs_dim, action_dim, config.gamma, config.n_step)
+def make_agent(config: Config, obs_dim: int, action_dim: int, terminates: bool = False) -> Agent:
+    spec = Spec(obs_dim, action_dim, config.gamma, config.n_step, terminates)
     return Agent(
         make_learner(config.learner, spec),
         make_objective(config.objective, spec),

@@ -17,6 +17,7 @@ class Spec(NamedTuple):
     action_dim: int
     gamma: float
     n_step: int = 1  # cumulants in a target before the critic speaks
+    terminates: bool = False  # whether episodes can end before their time limit
 
 
 class Ahead(NamedTuple):

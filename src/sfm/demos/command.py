@@ -1,6 +1,6 @@
 """`sfm demos`: list, inspect, convert and examine demonstrations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +11,12 @@ from sfm.errors import SfmError
 __all__ = ["convert", "doctor", "inspect", "list_", "main"]
 
 
-def main(args: Sequence[str]) -> int:
-    """Runs one of the commands below; `args` as on the command line."""
+def main(args: Sequence[str], **more: Callable[..., None]) -> int:
+    """Runs one of the commands below, or of `more`; `args` as on the command line."""
     tyro.extras.subcommand_cli_from_dict(
-        {"list": list_, "inspect": inspect, "convert": convert, "doctor": doctor},
+        {"list": list_, "inspect": inspect, "convert": convert, "doctor": doctor, **more},
         prog="sfm demos",
-        description="List, inspect, convert and examine demonstrations; `collect` records a policy's.",
+        description="List, inspect, convert, examine and collect demonstrations.",
         args=list(args),
     )
     return 0
@@ -72,6 +72,7 @@ def convert(
     source: Annotated[str, tyro.conf.Positional],
     target: Annotated[str, tyro.conf.Positional],
     format: str | None = None,
+    force: bool = False,
 ) -> None:
     """Writes demonstrations in another format.
 
@@ -79,11 +80,14 @@ def convert(
         source: A file, a folder, a Minari id or a bundled task.
         target: A file or a new folder; minari:ID writes among this machine's Minari datasets.
         format: npz, csv, minari, imitation, lerobot (v3.0) or lerobot-v2.1; default: by the target's suffix.
+        force: Overwrite a file that exists.
     """
     from sfm.demos import inspect as look
     from sfm.demos.convert import save
+    from sfm.demos.files import check_new
     from sfm.demos.formats import load
 
+    check_new(target, force)
     demos = load(source)
     save(target, demos, format)
     print(f"{target}: {look.summary(demos)}")

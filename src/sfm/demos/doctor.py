@@ -210,12 +210,12 @@ def _terminations(demos: Demos, env: Reference) -> Iterator[Finding]:
     low, high = env.alive
 
     def outside(x: np.ndarray) -> np.ndarray:
-        return (x < low) | (x > high)
+        return np.logical_or(x < low, x > high)
 
     telling = outside(env.ends).all(0)
     if not telling.any():
         return
-    over = [outside(obs.astype(np.float64))[:, telling].all(1) for obs, _ in demos.episodes()]
+    over = [np.all(outside(obs)[:, telling], axis=1) for obs, _ in demos.episodes()]
     where = listed("dimension", np.flatnonzero(telling))
     passing = [i for i, x in enumerate(over) if x[:-1].any()]
     if passing:

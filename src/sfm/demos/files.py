@@ -10,7 +10,7 @@ from pathlib import Path
 from sfm import storage
 from sfm.errors import SfmError
 
-__all__ = ["natural", "natural_text", "new_folder"]
+__all__ = ["check_new", "natural", "natural_text", "new_folder"]
 
 
 def natural_text(text: str) -> list[tuple[int, str]]:
@@ -21,6 +21,12 @@ def natural_text(text: str) -> list[tuple[int, str]]:
 def natural(path: Path) -> list[tuple[int, str]]:
     """A sort key that puts 2.npz before 10.npz."""
     return natural_text(path.as_posix())
+
+
+def check_new(path: str | Path, force: bool) -> None:
+    """Refuses to overwrite a file, unless forced to."""
+    if Path(path).is_file() and not force:
+        raise SfmError(f"{path} exists: choose another name, or overwrite it with --force")
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """Recording what happens in a Gymnasium environment."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,11 @@ class Record(gymnasium.Wrapper):
         npz.save(path, self.demos())
 
     def close(self) -> None:
-        if self._path is not None and self._episodes:
-            self.save(self._path)
+        if self._path is not None:
+            if self._episodes:
+                self.save(self._path)
+            else:
+                warnings.warn(f"no episode has ended, so {self._path} was not written", stacklevel=2)
             self._path = None
         super().close()
 

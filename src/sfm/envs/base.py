@@ -19,6 +19,7 @@ class Env(Protocol):
     low: np.ndarray  # [action_dim], what the actuators take at -1
     high: np.ndarray  # [action_dim], and at 1
     max_steps: int  # steps until the time limit
+    terminates: bool  # False if that is the only way in which episodes end
     control_timestep: float  # seconds per step: the frame rate of a video
 
     def reset(self, seed: int) -> np.ndarray:

@@ -73,7 +73,7 @@ class DmcEnv:
         from sfm.envs import lean  # after `_suite`, which imports dm_control without OpenGL
 
         self._unstable = lean.PhysicsError
-
+        self.terminates = type(self._env.task).get_termination is not lean.Task.get_termination
         self._advance = lean.advance(domain, task, self.physics, substeps) or _plain(self._env, substeps)
         actuators = self._env.action_spec()
         self.action_dim = actuators.shape[0]

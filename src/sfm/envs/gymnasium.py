@@ -16,6 +16,8 @@ __all__ = ["GymnasiumEnv"]
 class GymnasiumEnv:
     """A registered Gymnasium id; actions map affinely from [-1, 1] to [low, high]."""
 
+    terminates = True  # for all that is known
+
     def __init__(self, name: str):
         self.name = name
         self._env = env = _build(name)

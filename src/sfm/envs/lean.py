@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from dm_control.rl.control import PhysicsError
+from dm_control.rl.control import PhysicsError, Task  # noqa: F401
 
 from sfm.envs.tasks.cheetah import WALK_SPEED
 from sfm.envs.tasks.quadruped import JUMP_HEIGHT

@@ -25,6 +25,7 @@ class Probe:
     obs_dim = 1
     action_dim = 1
     low, high = -np.ones(1), np.ones(1)
+    terminates = True
     control_timestep = 0.1
 
     def __init__(

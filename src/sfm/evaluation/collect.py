@@ -6,12 +6,23 @@ from typing import Any
 
 import numpy as np
 
+from sfm.config import flat, to_dict
 from sfm.demos import Demos
 from sfm.envs import Env
 from sfm.policy import Policy
+from sfm.presets import PRESETS, preset
 from sfm.training.rollout import DEMONSTRATE, play, reset_seed
 
 __all__ = ["collect"]
+
+
+def changed(meta: dict[str, Any]) -> dict[str, Any]:
+    """The settings in which a policy's configuration differs from its preset, by their dotted names."""
+    if meta.get("preset") not in PRESETS:
+        return {}
+    usual = dict(flat(to_dict(preset(meta["preset"]))))
+    own = ("task", "preset", "seed", "seeds", "schedule.steps")
+    return {k: v for k, v in flat(meta["config"]) if k in usual and usual[k] != v and k not in own}
 
 
 def collect(
@@ -38,6 +49,7 @@ def collect(
         "all_returns_mean": round(float(returns.mean()), 3),
         "all_returns_std": round(float(returns.std()), 3),
         "all_returns_min": round(float(returns.min()), 3),
-        "policy": {k: policy.meta.get(k) for k in ("preset", "seed", "steps", "updates")},
+        "policy": {k: policy.meta.get(k) for k in ("preset", "seed", "steps", "updates")}
+        | {"changed": changed(policy.meta)},
         "versions": {name: version(name) for name in ("dm_control", "mujoco", "jax", "numpy")},
     }

@@ -12,11 +12,13 @@ __all__ = ["Reference", "normalised", "reference"]
 
 
 class Reference(NamedTuple):
-    """Mean returns of a task over `episodes` noise-free episodes, measured with our own experts."""
+    """Mean returns of a task, of random actions and, without noise, of our own expert."""
 
     random: float
     expert: float
-    episodes: int
+    random_error: float  # standard error of the mean
+    random_episodes: int
+    expert_episodes: int
 
 
 @functools.cache

@@ -71,7 +71,7 @@ class Training:
         self.seeds = list(range(config.seed, config.seed + config.seeds))
         self.progress = [SeedProgress(next_eval=s.eval_every) for _ in self.seeds]
         self.demos = None if demos is None else _on_device(demos)
-        self.agent = make_agent(config, env.obs_dim, env.action_dim)
+        self.agent = make_agent(config, env.obs_dim, env.action_dim, env.terminates)
         if s.envs * env.max_steps > s.replay and not self.agent.objective.offline:
             raise SfmError(
                 f"the replay ({s.replay:,} transitions) cannot hold an episode of {env.max_steps:,} steps of "
@@ -314,10 +314,18 @@ class Training:
             while self._due(i):
                 self.progress[i].next_eval += self.schedule.eval_every
         with ThreadPoolExecutor(1) as thread:
-            running = [(i, thread.submit(self._returns, i, self.current[i], self.checkpoint[i])) for i in due]
+            running = [
+                (
+                    i,
+                    self.progress[i].updates,
+                    thread.submit(self._returns, i, self.current[i], self.checkpoint[i]),
+                )
+                for i in due
+            ]
             yield
-            for i, future in running:
+            for i, updates, future in running:
                 rows[i]["eval/current"], rows[i]["eval/checkpoint"] = future.result()
+                rows[i]["eval/updates"] = updates  # of the current policy
 
     def _returns(self, i: int, current: Any, checkpoint: Any) -> tuple[float, float]:
         """Of the current policy and the checkpoint policy of a seed."""

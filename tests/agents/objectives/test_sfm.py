@@ -157,6 +157,43 @@ def test_the_state_stands_beside_phi_where_asked_for():
     assert_close(sfm.phi(o, batch.obs), cumulant)
 
 
+@pytest.fixture
+def living():
+    """An objective with the feature of those that are alive, in a world where episodes end."""
+    settings = small_sfm(
+        match_from="visits", witness_batch="independent", tail="truncate", centre=True, alive=2.0, ema=0.0
+    )
+    sfm = SFM(settings, SPEC._replace(terminates=True))
+    return sfm, sfm.init(rng())
+
+
+def test_being_alive_is_a_feature_only_where_episodes_end(living):
+    sfm, o = living
+    assert sfm.dim == DIM + 1
+    assert_close(sfm.phi(o, jnp.ones((3, SPEC.obs_dim)))[:, -1], np.full(3, 2.0))
+    assert SFM(sfm.config, SPEC).dim == DIM
+
+
+def test_ends_take_as_much_of_the_policys_time_as_the_discount_looks_ahead(living):
+    """One state in four is the last: an end of 1 / (1 - gamma) = 2.5 steps for four states."""
+    sfm, o = living
+    batch, demos = random_batch(), random_demos()
+    assert 1 - batch.mask.mean() == 0.25
+    _, (after, _) = sfm.weigh(o, value, batch, batch, demos, 1, KEY)(value(batch.obs, KEY))
+    assert_close(after.policy.mean, sfm.phi(o, batch.obs).mean(0) / (1 - GAMMA) * 4 / 6.5)
+    assert float(after.expert.mean[-1]) == pytest.approx(2 / (1 - GAMMA), rel=1e-5)
+
+
+def test_an_episode_that_ends_scores_less_than_the_same_cut_off(living):
+    sfm, o = living
+    states = jnp.ones((2, 6, SPEC.obs_dim))
+    o = o._replace(expert=o.expert.add(sfm.phi(o, states[0, 0]) / (1 - GAMMA), 0.98))
+    whole, ended = sfm.score(o, states, jnp.array([5, 5]), jnp.array([False, True]), jnp.zeros(2))
+    assert whole == pytest.approx(0.0, abs=1e-6)
+    lost = 1 - 5 / 7.5
+    assert ended == pytest.approx(-np.mean(np.square(lost * sfm.phi(o, states[0, 0]))), rel=1e-4)
+
+
 def test_a_unit_witness_has_length_one_and_the_same_direction(weighed):
     for loss in ("witness", "squared"):
         unit, plain = (np.asarray(weighed(1, actor_loss=loss, unit_witness=u)[2]) for u in (True, False))

@@ -67,7 +67,9 @@ class SFM(Objective[SFMState]):
     def __init__(self, config: SFMConfig, spec: Spec):
         self.config, self.spec = config, spec
         self.features = make_features(config.features, spec)
-        self.dim = config.features.dim + (spec.obs_dim if config.features.state else 0)
+        self.base = config.features.dim + (spec.obs_dim if config.features.state else 0)
+        self.alive = config.features.alive if spec.terminates else 0.0
+        self.dim = self.base + bool(self.alive)
         self.critic_loss = td_loss("mean")
         self.critics = config.critics
         self.uses_goals = config.features.method == "hr"
@@ -81,12 +83,11 @@ class SFM(Objective[SFMState]):
         self.fresh = plan if adversarial else None
 
     def init(self, rng: np.random.Generator) -> SFMState:
-        d = self.dim
-        zero = Average.zeros
+        d, zero = self.dim, Average.zeros
         moments = Moments.zeros(self.spec.obs_dim) if self.config.features.normalise else None
         features = self.features.init(rng)
         slow = copy(self.features.phi(features)) if self.config.features.average else None
-        return SFMState(features, slow, moments, zero(d), zero(d), zero(d), zeros(d))
+        return SFMState(features, slow, moments, zero(self.base), zero(d), zero(d), zeros(d))
 
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""
@@ -109,7 +110,10 @@ class SFM(Objective[SFMState]):
         return jnp.concatenate([phi, weight * seen], -1) if weight else phi
 
     def _cumulant(self, o: SFMState, whole: Array) -> Array:
-        return self.scale * (whole - o.centre.mean if self.centred else whole)
+        phi = whole - o.centre.mean if self.centred else whole
+        if self.alive:  # after an episode has ended, it and all others are zero
+            phi = jnp.concatenate([phi, jnp.full((*phi.shape[:-1], 1), self.alive)], -1)
+        return self.scale * phi
 
     def update(
         self, o: SFMState, batch: Batch, demos: ExpertStates, step: Array, key: Array
@@ -162,6 +166,8 @@ class SFM(Objective[SFMState]):
                 policy_now = telescoped(now, following, source.mask, gamma)
             elif c.match_from == "visits":  # without a lead `now` goes unused, and the compiler leaves it out
                 policy_now = self.phi(o, source.obs).mean(0) / (1 - gamma)
+                if self.alive:
+                    policy_now *= self._living(1 - source.mask.mean())
                 if c.lead:
                     advantage = now - value(source.obs, k_now, action=source.action)
                     policy_now += c.lead * advantage.mean(0) / (1 - gamma)
@@ -189,6 +195,11 @@ class SFM(Objective[SFMState]):
 
         return apply
 
+    def _living(self, ends: Array) -> Array:
+        """The share of time before the end, where a share `ends` of all states is the last of its episode and
+        each end lasts as long as the discount looks ahead."""
+        return 1 / (1 + ends / (1 - self.spec.gamma))
+
     def _expert(
         self, o: SFMState, value: ValueFn, demos: ExpertStates, turn: Array, key: Array
     ) -> tuple[Array, Array]:
@@ -196,7 +207,9 @@ class SFM(Objective[SFMState]):
 
         The centre moves with every update, on the policy's side too, and must not come between them.
         """
-        moved = self.scale / (1 - self.spec.gamma) * o.centre.mean if self.centred else jnp.zeros(self.dim)
+        moved = jnp.zeros(self.dim)
+        if self.centred:
+            moved = moved.at[: self.base].set(self.scale / (1 - self.spec.gamma) * o.centre.mean)
 
         def compute() -> Array:
             return self.expert_features(o, value, demos, key) + moved
@@ -245,4 +258,6 @@ class SFM(Objective[SFMState]):
         """
         summed, beyond = self.discounted(o, obs, length)
         whole = summed / jnp.where(terminated[:, None], 1.0, 1 - beyond)
+        if self.alive and self.config.match_from == "visits":
+            whole = jnp.where(terminated[:, None], self._living(1 / length)[:, None] * whole, whole)
         return -jnp.square(self.size * (o.expert.mean - whole)).mean(-1)

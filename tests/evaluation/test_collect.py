@@ -1,0 +1,30 @@
+"""Demonstrations of a policy: which are kept, and what is told of them."""
+
+import numpy as np
+
+from sfm.config import to_dict
+from sfm.envs import make
+from sfm.evaluation.collect import changed, collect
+from sfm.policy import Policy
+from sfm.presets import preset
+
+META = {"obs_dim": 1, "action_dim": 1, "seed": 0, "steps": 5, "updates": 4}
+
+
+def test_the_best_episodes_are_kept_in_order_with_their_starts():
+    env, policy = make("probe_point"), Policy(lambda obs, noise: np.zeros_like(obs), META)  # stays
+    demos, made = collect(env, policy, 2, 6)
+    starts = [env.reset(seed)[0] for seed in made["reset_seeds"]]
+    np.testing.assert_array_equal(demos.obs[:, 0, 0], starts)
+    assert demos.length.tolist() == [20, 20]
+    np.testing.assert_allclose(made["returns"], [-20 * (x - 0.5) ** 2 for x in starts], atol=1e-3)
+    assert made["episodes"] == sorted(made["episodes"])
+    assert min(made["returns"]) > made["all_returns_mean"] > made["all_returns_min"]
+
+
+def test_what_a_policy_has_of_its_own_is_told():
+    config = to_dict(preset("expert-td3", task="walker_run", seed=3, n_step=1))
+    config["learner"]["width"] = 64
+    meta = {"preset": "expert-td3", "config": config}
+    assert changed(meta) == {"n_step": 1, "learner.width": 64}
+    assert changed(META) == {}
