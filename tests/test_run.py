@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sfm
 from sfm import api, storage
-from sfm.config import BCConfig, FeatureConfig, IQConfig, SFMConfig, StochasticConfig, TD7Config
+from sfm.config import BCConfig, FeatureConfig, IQConfig, SFMConfig, StochasticConfig, TD3Config, TD7Config
 from sfm.errors import SfmError
 from sfm.run import Silent, _alone, create, fork, reopen
 from sfm.training.checkpoint import Checkpoints
@@ -241,3 +242,41 @@ def test_divergence_says_what_diverged_and_keeps_the_last_good_checkpoint(tmp_pa
 def test_a_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(SfmError, match="not a run folder"):
         reopen(tmp_path)
+
+
+def test_a_run_that_goes_on_from_a_policy_keeps_a_copy_of_it(tmp_path, point_demos):
+    first = tmp_path / "first"
+    create(first, TINY, point_demos).train(Silent())
+    config = tiny(warm_start=str(first), random_steps=0)
+    run = create(tmp_path / "next", config, point_demos)
+    (first / "policies" / "checkpoint_seed0.safetensors").unlink()  # from here on the copy is what counts
+    assert run.train(Silent())
+    kept = sfm.load_policy(tmp_path / "next" / "start.safetensors")
+    assert kept.meta["preset"] == "tiny"
+    again = create(
+        tmp_path / "again",
+        tiny(warm_start=str(run.folder / "start.safetensors"), random_steps=0),
+        point_demos,
+    )
+    assert again.train(Silent())
+    assert comparable(tmp_path / "again") == comparable(tmp_path / "next")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"warm_start": "walker_walk"}, "sees 24 numbers and gives 6, the environment has 1 and 1"),
+        ({"warm_start": "nowhere"}, "nowhere not found; by name there are"),
+        ({"learner": TD3Config(width=8)}, "other networks than this run would have: learner.width=16$"),
+        ({"learner": StochasticConfig(width=16)}, "would have: learner.kind=td3$"),
+        ({"normalise": True}, "would have: normalise=False$"),
+    ],
+)
+def test_a_policy_that_does_not_fit_is_refused_before_anything_is_written(
+    changes, message, tmp_path, point_demos
+):
+    first = tmp_path / "first"
+    create(first, TINY, point_demos).train(Silent())
+    with pytest.raises(SfmError, match=message):
+        create(tmp_path / "next", tiny(**({"warm_start": str(first)} | changes)), point_demos)
+    assert not (tmp_path / "next").exists()

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from sfm.config import Config, LearnerConfig, ObjectiveConfig, ScheduleConfig
 from sfm.errors import SfmError, unknown
@@ -110,8 +110,9 @@ def _train(args: Sequence[str]) -> int:
         """Record a video at the end."""
         tensorboard: bool = False
         wandb: bool = False
-        warm_start: Literal["none", "bc"] = base.warm_start
-        """`bc`: begin with an actor that has cloned the actions of the demonstrations."""
+        warm_start: str = base.warm_start
+        """`bc`: begin with an actor that has cloned the actions of the demonstrations. Or a policy to go on
+        from: a task (its bundled expert), a run folder or a policy file; see --schedule.actor-after."""
         warm_start_updates: int = base.warm_start_updates
         """Of that cloning."""
         gamma: float = base.gamma

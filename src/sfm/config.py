@@ -345,6 +345,8 @@ class ScheduleConfig:
     noise_colour: float = 0.0
     """Exploration noise of power 1/f^colour over time: 0 is white, 1 pink, whose slow waves reach further."""
     updates_per_step: float = 1.0
+    actor_after: int = 0
+    """Updates before the actor begins to learn: one with skill would lose it to a critic that is young."""
     batch: int = 1024
     replay: int = 1_000_000
     """Transitions kept."""
@@ -380,10 +382,15 @@ class Config:
     seed: int = 0
     seeds: int = 1
     """Train seeds seed .. seed+seeds-1 at once."""
-    warm_start: Literal["none", "bc"] = "none"
-    """`bc`: begin with an actor that has cloned the expert's actions."""
+    warm_start: str = "none"
+    """`bc`: begin with an actor that has cloned the expert's actions; or the policy to go on from: a task's
+    bundled expert by its name, a run's folder or a policy file."""
     warm_start_updates: int = 5_000
     """Of the cloning, before the first step."""
+
+    @property
+    def begins_with_policy(self) -> bool:
+        return self.warm_start not in ("none", "bc")
 
     @property
     def needs(self) -> Needs:
@@ -407,6 +414,7 @@ class Config:
             (s.envs >= 1 and s.steps >= 1 and s.batch >= 1, "envs, steps and batch must be at least 1"),
             (0 <= s.noise_colour <= 4, "noise_colour must lie in [0, 4]"),
             (s.updates_per_step > 0, "updates_per_step must be positive"),
+            (s.actor_after >= 0, "actor_after must not be negative"),
             (
                 _divides(learner.actor_delay, s.chunk),
                 "schedule.chunk must be a multiple of learner.actor_delay",

@@ -6,12 +6,20 @@ from typing import Any
 import numpy as np
 
 from sfm import storage
-from sfm.config import Config, from_dict, to_dict
+from sfm.config import Config, flat, from_dict, to_dict
 from sfm.demos.bundled import names, policy_file
 from sfm.errors import SfmError
 
-__all__ = ["Policy", "load_policy", "policy_path", "save_policy"]
+__all__ = ["Policy", "differences", "find_policy", "load_policy", "policy_path", "save_policy"]
 
+FORM = (
+    "learner.kind",
+    "learner.width",
+    "learner.depth",
+    "learner.embedding",
+    "learner.actor_norm",
+    "normalise",
+)
 ENDS = {"low": -1.0, "high": 1.0}  # of actions, where a file does not tell
 
 
@@ -75,18 +83,28 @@ def load_policy(path: str | Path, *, which: str = "checkpoint", seed: int | None
 
     For a folder: `which` is "checkpoint" or "current", `seed` defaults to the run's first.
     """
+    path = find_policy(path, which, seed)
+    arrays, meta = storage.read_arrays(path)
+    if "config" not in meta or "obs_dim" not in meta:
+        raise SfmError(f"{path} is not a policy; give a run folder or a file from its 'policies' folder")
+    return Policy(_rebuild(arrays, meta), meta)
+
+
+def find_policy(path: str | Path, which: str = "checkpoint", seed: int | None = None) -> Path:
+    """The file that `load_policy` reads."""
     path = Path(path)
     if not path.exists():
         bundled = policy_file(str(path))
         if bundled is None:
             raise SfmError(f"{path} not found; by name there are {', '.join(names())}")
         path = bundled
-    if path.is_dir():
-        path = _in_folder(path, which, seed)
-    arrays, meta = storage.read_arrays(path)
-    if "config" not in meta or "obs_dim" not in meta:
-        raise SfmError(f"{path} is not a policy; give a run folder or a file from its 'policies' folder")
-    return Policy(_rebuild(arrays, meta), meta)
+    return _in_folder(path, which, seed) if path.is_dir() else path
+
+
+def differences(policy: Policy, config: Config) -> list[str]:
+    """Settings that the policy's networks have otherwise than those of a run of `config`, as name=value."""
+    theirs, ours = (dict(flat(data)) for data in (policy.meta["config"], to_dict(config)))
+    return [f"{name}={theirs[name]}" for name in FORM if name in theirs and theirs[name] != ours.get(name)]
 
 
 def _in_folder(folder: Path, which: str, seed: int | None) -> Path:

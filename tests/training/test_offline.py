@@ -1,4 +1,4 @@
-"""Rounds without episodes, and runs that begin with a cloned actor."""
+"""Rounds without episodes, and runs that begin with a cloned actor or with a policy."""
 
 import json
 
@@ -19,8 +19,8 @@ LEARNERS = {
 }
 
 
-def start(demos, **changes) -> Training:
-    return Training(tiny(**changes), lambda: make("probe_point"), demos)
+def start(demos, beginning=None, **changes) -> Training:
+    return Training(tiny(**changes), lambda: make("probe_point"), demos, beginning)
 
 
 def rows_of(training: Training) -> list[dict]:
@@ -28,13 +28,13 @@ def rows_of(training: Training) -> list[dict]:
     return [{k: v for k, v in row.items() if "seconds" not in k} for row in rows]
 
 
-def restored(demos, whole: Training, after: int, **changes) -> tuple[Training, list[dict]]:
+def restored(demos, whole: Training, after: int, beginning=None, **changes) -> tuple[Training, list[dict]]:
     """The same run, stopped after some rounds and gone on with in another object."""
-    first = start(demos, **changes)
+    first = start(demos, beginning, **changes)
     going = first.rounds()
     for _ in range(after):
         next(going)
-    second = start(demos, **changes)
+    second = start(demos, beginning, **changes)
     second.restore(first.arrays(), json.loads(json.dumps(first.meta())))
     rows = rows_of(second)
     want, got = whole.arrays(), second.arrays()
@@ -119,3 +119,33 @@ def test_a_run_that_began_warm_goes_on_as_usual_and_resumes_bit_for_bit(acted_de
     assert rows[:2] == others[:2]  # random actions
     assert rows[2]["train/return"] != others[2]["train/return"]  # of the first policies
     restored(acted_demos, whole, 2, **changes)
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_a_run_goes_on_from_a_policy_whose_actor_rests_while_the_critic_is_young(kind, acted_demos):
+    changes = {"learner": LEARNERS[kind], "normalise": True}
+    other = start(acted_demos, **changes)
+    rows_of(other)
+    given = other.current[0]
+    changes |= {"seeds": 2, "random_steps": 0, "actor_after": 80, "assess_after": 1000}
+    training = start(acted_demos, given, **changes)
+    obs = acted_demos.obs[:, :-1].reshape(-1, 1)
+    for policy in training.current:
+        np.testing.assert_allclose(policy(obs), given(obs), atol=1e-6)
+    old = jax.tree.map(np.asarray, training.state.learner)
+    rested = []
+    for rows in training.rounds():
+        rested += [all(row["updates"] <= 80 for row in rows)]
+        assert ("actor_loss" in rows[0]) != rested[-1]
+        now = training.state.learner
+        same = {n: equal(getattr(old, n).net, getattr(now, n).net) for n in ("actor", "critic")}
+        assert same == {"actor": rested[-1], "critic": False}
+        if rested[-1] and kind != "td7":  # where the encoder learns
+            assert equal(training.current[0].policy, given.policy)
+    assert rested[0]
+    assert not rested[-1]
+    restored(acted_demos, training, 2, given, **changes)
+
+
+def equal(a, b) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=False))

@@ -28,7 +28,7 @@ class Agent(NamedTuple):
     learner: Learner
     objective: Objective
     spec: Spec
-    actor_delay: int
+    actor_delay: int  # updates per step of the actor; 0: it rests
     normalise: bool
 
     def init(self, rng: np.random.Generator) -> AgentState:
@@ -43,6 +43,17 @@ class Agent(NamedTuple):
     def cloner(self) -> "Agent":
         """An agent whose actor, the same as this one's, clones the expert's actions."""
         return self._replace(objective=BC(BCConfig(), self.spec), actor_delay=1)
+
+    def resting(self) -> "Agent":
+        """An agent whose actor does not learn."""
+        return self._replace(actor_delay=0)
+
+    def adopt(self, state: AgentState, policy: Any) -> AgentState:
+        """`state` with the networks of `policy`, which has the form of `self.policy(state)`."""
+        if self.normalise:
+            seen = Moments.of(policy.mean, policy.spread)
+            state, policy = state._replace(moments=seen), policy.policy
+        return state._replace(learner=self.learner.restart(self.learner.adopt(state.learner, policy)))
 
     def policy(self, state: AgentState) -> Any:
         """The acting part: a module (obs [..., o], noise [..., a] or None) -> action [..., a]."""
@@ -95,7 +106,9 @@ class Agent(NamedTuple):
             )
             return learner, objective, weight_metrics | actor_metrics
 
-        learner, objective, actor_metrics = self._delayed(improve, step, learner, objective)
+        actor_metrics: Metrics = {}
+        if self.actor_delay:
+            learner, objective, actor_metrics = self._delayed(improve, step, learner, objective)
         state = AgentState(self.learner.sync(learner, step), objective, moments)
         return state, metrics | critic_metrics | actor_metrics
 

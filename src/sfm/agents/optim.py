@@ -42,6 +42,10 @@ class Trained(eqx.Module, Generic[Net]):
     def create(cls, net: Net, tx: optax.GradientTransformation) -> "Trained[Net]":
         return cls(net, jax.jit(tx.init)(net), tx)  # pyright: ignore[reportArgumentType]
 
+    def holding(self, net: Net) -> "Trained[Net]":
+        """Another network of the same form in place of this one."""
+        return Trained(net, self.opt, self.tx)
+
     def restarted(self) -> "Trained[Net]":
         """The same network with a new optimizer."""
         return Trained.create(self.net, self.tx)
@@ -96,6 +100,12 @@ class Moments(NamedTuple):
     @classmethod
     def zeros(cls, size: int) -> "Moments":
         return cls(Average.zeros(size), Average.zeros(size))
+
+    @classmethod
+    def of(cls, mean: Array, spread: Array) -> "Moments":
+        """With this mean and spread, each [size]."""
+        whole = jnp.ones(())
+        return cls(Average(mean, whole), Average(jnp.square(mean) + jnp.square(spread), whole))
 
     def add(self, rows: Array, decay: float = 0.9995) -> "Moments":
         """Take in rows [B, size]."""

@@ -46,6 +46,10 @@ class Device:
     def init(self, draws: Sequence[np.random.Generator]) -> AgentState:
         return jax.device_put(stacked([self.agent.init(rng) for rng in draws]), may_alias=False)
 
+    def adopt(self, state: AgentState, policy: Any) -> AgentState:
+        """`state` with every seed's acting networks from one policy on the host."""
+        return jax.jit(jax.vmap(self.agent.adopt, in_axes=(0, None)))(state, policy)
+
     def restart(self, state: AgentState, learner: Any, moments: Any) -> AgentState:
         """`state` with the networks of another learner of the same shape, and what they have seen."""
         return state._replace(learner=jax.jit(jax.vmap(self.agent.learner.restart))(learner), moments=moments)

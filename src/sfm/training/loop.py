@@ -63,7 +63,10 @@ class SeedProgress:
 class Training:
     """A run in memory. `rounds()` yields one list of log rows per round."""
 
-    def __init__(self, config: Config, make_env: Callable[[], Env], demos: Demos | None):
+    def __init__(
+        self, config: Config, make_env: Callable[[], Env], demos: Demos | None, beginning: Any = None
+    ):
+        """`beginning`: the policy that every seed starts with, if any."""
         s = self.schedule = config.schedule
         self.config = config
         self.envs = [make_env() for _ in range(s.envs)]
@@ -78,11 +81,14 @@ class Training:
                 f"each of {s.envs} environments: raise schedule.replay or use fewer environments"
             )
         self.device = Device(self.agent, s.chunk, s.batch)
+        self.resting = Device(self.agent.resting(), s.chunk, s.batch)  # where the actor does not learn yet
         self.keys = jnp.stack([jax.random.key(seed) for seed in self.seeds])
         self.layouts = [Layout.holding(s.replay, env.max_steps) for _ in self.seeds]
         capacity = self.layouts[0].capacity
         self.replay = buffer.empty(len(self.seeds), capacity, env.obs_dim, env.action_dim)
         self.state = self.device.init([self._draws(i, INIT, 0) for i in range(len(self.seeds))])
+        if beginning is not None:
+            self.state = self.device.adopt(self.state, beginning)
         self.device.compile_ahead(recipe(config), *self._update_args(buffer.stack_tables(self.layouts)))
         self.current = self.device.policies(self.state)
         self.checkpoint = list(self.current)
@@ -269,8 +275,10 @@ class Training:
         table = jax.device_put(buffer.stack_tables(self.layouts))
         history: list[tuple[np.ndarray, Any]] = []
         while any(p.owed >= chunk for p in self.progress):
-            active = np.array([p.owed >= chunk for p in self.progress])
-            self.state, metrics = self.device.updates(*self._update_args(table, active))
+            due = np.array([p.owed >= chunk for p in self.progress])
+            young = np.array([p.updates < self.schedule.actor_after for p in self.progress])
+            device, active = (self.resting, due & young) if (due & young).any() else (self.device, due)
+            self.state, metrics = device.updates(*self._update_args(table, active))
             history.append((active, metrics))
             for p in np.array(self.progress)[active]:
                 p.owed -= chunk

@@ -62,6 +62,10 @@ class Learner(Protocol[L]):
         """The same networks at the start of training: new optimizers, and targets that are copies."""
         ...
 
+    def adopt(self, s: L, policy: Any) -> L:
+        """The networks of a `policy` in place of those that act."""
+        ...
+
     def critic_step(
         self, s: L, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
     ) -> tuple[L, Metrics]: ...

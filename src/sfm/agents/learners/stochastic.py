@@ -37,6 +37,9 @@ class Stochastic:
             copy(critic),
         )
 
+    def adopt(self, s: StochasticState, policy: GaussianPolicy) -> StochasticState:
+        return s._replace(actor=s.actor.holding(policy))
+
     def restart(self, s: StochasticState) -> StochasticState:
         return StochasticState(s.actor.restarted(), s.critic.restarted(), copy(s.critic.net))
 

@@ -45,6 +45,9 @@ class TD3:
         target_actor = None if self.config.target_actor == "online" else copy(actor.net)
         return TD3State(actor, critic, copy(critic.net), target_actor)
 
+    def adopt(self, s: TD3State, policy: DeterministicPolicy) -> TD3State:
+        return s._replace(actor=s.actor.holding(policy.actor))
+
     def restart(self, s: TD3State) -> TD3State:
         return self._start(s.actor.restarted(), s.critic.restarted())
 

@@ -106,6 +106,12 @@ class TD7:
             Bounds(zeros(), zeros()),
         )
 
+    def adopt(self, s: TD7State, policy: EmbeddedPolicy) -> TD7State:
+        """The part of the encoder that sees actions stays young, and the other learns with it from the first
+        update on: unlike with other learners, what a resting actor does changes a little."""
+        encoder = s.encoder.holding(Encoder(policy.encoder, s.encoder.net.dynamics))
+        return s._replace(encoder=encoder, actor=s.actor.holding(policy.actor))
+
     def restart(self, s: TD7State) -> TD7State:
         return self._start(s.encoder.restarted(), s.actor.restarted(), s.critic.restarted())
 
