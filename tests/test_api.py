@@ -63,6 +63,9 @@ def test_overrides_find_their_place():
     assert config.schedule.steps == 5000
     assert config.learner.lr_actor == 1.0
     assert config.objective.features.method == "ae"
+    assert overridden(PRESETS["sfm-td3"], {"learner.lr_actor": 1.0, "features.lr": 2.0}) == overridden(
+        PRESETS["sfm-td3"], {"learner__lr_actor": 1.0, "objective__features__lr": 2.0}
+    )
     together = overridden(PRESETS["sfm-td7"], {"chunk": 10, "target_interval": 10})  # neither fits alone
     assert together.schedule.chunk == together.learner.target_interval == 10  # pyright: ignore
     assert overridden(PRESETS["sfm-td7"], {"learner": TD3Config(width=7)}).learner == TD3Config(width=7)

@@ -165,7 +165,7 @@ def overridden(config: Config, overrides: dict[str, Any]) -> Config:
     """`config` with fields replaced; see `train` for how they are named."""
     places, data = _paths(config), to_dict(config)
     for name, value in overrides.items():
-        path = tuple(name.split("__"))
+        path = tuple(name.replace(".", "__").split("__"))
         hits = [p for p in places if p[-len(path) :] == path]
         exact = [p for p in hits if p == path]
         if not hits:
@@ -181,7 +181,7 @@ def overridden(config: Config, overrides: dict[str, Any]) -> Config:
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """'name=value' for `overridden`, the value in JSON or else a word."""
+    """'name=value' for `overridden`, the value in JSON or else a word; the name may have dots."""
     name, equals, value = text.partition("=")
     if not equals:
         raise SfmError(f"'{text}' is no setting: write name=value, as in n_step=1")

@@ -177,7 +177,7 @@ def _fork(args: Sequence[str]) -> int:
         new: Positional[Path]
         """The folder of the new run."""
         settings: Positional[tuple[str, ...]]
-        """name=value, by a name that only one setting has or by its whole path: learner__lr_actor=1e-4."""
+        """name=value, by a name that only one setting has or by its whole path: learner.lr_actor=1e-4."""
         video: bool = True
 
     given = _parse(Fork, "fork", args)

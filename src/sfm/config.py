@@ -345,6 +345,10 @@ class ScheduleConfig:
     noise_colour: float = 0.0
     """Exploration noise of power 1/f^colour over time: 0 is white, 1 pink, whose slow waves reach further."""
     updates_per_step: float = 1.0
+    segments: int = 1
+    """Parts in which an episode is collected, with the updates that each has earned after it. 1: updates come
+    in one burst per episode, as the paper's. More: the policy learns, and changes, while it acts, and one
+    whose episode was good then plays whole ones to be assessed."""
     actor_after: int = 0
     """Updates before the actor begins to learn: one with skill would lose it to a critic that is young."""
     batch: int = 1024
@@ -415,6 +419,7 @@ class Config:
             (0 <= s.noise_colour <= 4, "noise_colour must lie in [0, 4]"),
             (s.updates_per_step > 0, "updates_per_step must be positive"),
             (s.actor_after >= 0, "actor_after must not be negative"),
+            (s.segments >= 1, "segments must be at least 1"),
             (
                 _divides(learner.actor_delay, s.chunk),
                 "schedule.chunk must be a multiple of learner.actor_delay",

@@ -54,11 +54,11 @@ def train(config, env=None, demos=None):
     return training, [row for rows in training.rounds() for row in rows]
 
 
-def learn(task, kind, **schedule):
+def learn(task, kind, learner=None, **schedule):
     config = Config(
         task=task,
         gamma=GAMMA,
-        learner=LEARNERS[kind],
+        learner=learner or LEARNERS[kind],
         objective=RewardConfig(),
         schedule=dataclasses.replace(SCHEDULE, **schedule),
     )
@@ -98,7 +98,10 @@ def test_every_learner_finds_the_value_of_an_action_that_ends_all(kind):
 
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_on_a_chain_the_value_falls_with_the_distance_to_the_end(kind):
-    training, rows = learn("probe_chain", kind, steps=3000)
+    learner = LEARNERS[kind]
+    if kind == "td7":  # at state 0 it sees only the direction of a bias: it must not settle there too soon
+        learner = dataclasses.replace(learner, explore_noise=0.3, action_penalty=0.01)
+    training, rows = learn("probe_chain", kind, learner, steps=4000)
     assert rows[-1]["eval/current"] == 1
     np.testing.assert_allclose(
         value(training, [[0], [0.25], [0.5], [0.75]]), GAMMA ** np.arange(3, -1, -1), atol=0.1
@@ -238,24 +241,26 @@ OBJECTIVES = {
         inverse_first=30,
     ),
 }
+CASES = {name: {"objective": objective} for name, objective in OBJECTIVES.items()}
+CASES["segments"] = {"segments": 3}  # of 7, 7 and 6 steps
 
 
-@pytest.fixture(scope="module", params=OBJECTIVES)
-def objective(request):
-    return OBJECTIVES[request.param]
+@pytest.fixture(scope="module", params=CASES)
+def case(request):
+    return CASES[request.param]
 
 
 @pytest.fixture(scope="module")
-def whole(objective):
+def whole(case):
     """An uninterrupted run of seeds 0 and 1, and its rows."""
-    training = point(steps=240, seeds=2, objective=objective)
+    training = point(steps=240, seeds=2, **case)
     return training, [row for rows in training.rounds() for row in rows]
 
 
 @pytest.fixture(scope="module")
-def alone(objective):
+def alone(case):
     """Seed 1 by itself."""
-    training = point(steps=240, seed=1, objective=objective)
+    training = point(steps=240, seed=1, **case)
     return training, [row for rows in training.rounds() for row in rows]
 
 
@@ -271,12 +276,12 @@ def test_a_seed_among_others_trains_as_it_would_alone(whole, alone):
         assert a[0].ndim == 0 or not a[0].any() or not np.array_equal(a[0], a[1])  # seeds differ
 
 
-def test_a_restored_run_goes_on_bit_for_bit(whole, objective):
-    first = point(steps=240, seeds=2, objective=objective)
+def test_a_restored_run_goes_on_bit_for_bit(whole, case):
+    first = point(steps=240, seeds=2, **case)
     going = first.rounds()
     rows = [row for _ in range(3) for row in next(going)]
     arrays, meta = first.arrays(), json.loads(json.dumps(first.meta()))
-    second = point(steps=240, seeds=2, objective=objective)
+    second = point(steps=240, seeds=2, **case)
     second.restore(arrays, meta)
     rows += [row for rows in second.rounds() for row in rows]
     assert timeless(rows) == timeless(whole[1])
@@ -287,7 +292,7 @@ def test_a_restored_run_goes_on_bit_for_bit(whole, objective):
         np.testing.assert_array_equal(got[name], want[name], err_msg=name, strict=True)
 
 
-@pytest.mark.parametrize("objective", ["sfm"], indirect=True)
+@pytest.mark.parametrize("case", ["sfm"], indirect=True)
 def test_no_two_streams_share_a_key(alone):
     """Splitting a key and folding a number into it give equal keys, so what is split has its own stream."""
     training, _ = alone
@@ -327,7 +332,7 @@ def test_random_episodes_are_not_judged():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("objective", ["sfm"], indirect=True)
+@pytest.mark.parametrize("case", ["sfm"], indirect=True)
 def test_the_schedule_of_a_run(alone):
     """40 steps a round; random until 40, every policy kept until 80, evaluated every 80, budget 240."""
     _, rows = alone
@@ -339,6 +344,35 @@ def test_the_schedule_of_a_run(alone):
     assert rows[1]["updates"] == 40
     assert rows[1]["eval/updates"] == 0  # of the policy that took these steps
     assert rows[1]["gap"] > 0
+
+
+def test_in_segments_updates_follow_the_steps_and_a_good_policy_rests_while_it_is_assessed():
+    training = point(segments=4, random_steps=40, assess_after=80, steps=800, assess_episodes=4)
+    acting, judged = [training.current[0]], []
+    for rows in training.rounds():
+        (row,), p = rows, training.progress[0]
+        judged.append(p.judging)
+        acting.append(training.current[0])
+        owed = 0 if p.judging else p.owed
+        assert owed < 3 * 40  # what an assessment has put off is made up for within a few episodes
+        assert p.updates + p.owed <= row["step"] - 40
+        if judged[-2:] == [True, True]:
+            assert equal(acting[-1], acting[-2])
+            assert "critic_loss" not in row
+        elif row["step"] > 80 and not any(judged[-2:]):
+            assert not equal(acting[-1], acting[-2])
+            assert row["kept"] == 0
+    assert True in judged
+    assert False in judged[judged.index(True) :]
+    assert training.progress[0].updates > 400
+    table = training.layouts[0].table()
+    assert table["total"] == 800
+    assert set(table["length"].tolist()) == {0, 5}  # unused rows, and parts
+    assert row["updates"] == training.progress[0].updates
+
+
+def equal(a, b) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
 
 
 def test_a_replay_too_small_for_a_round_is_refused():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfm.envs import make
-from sfm.training.rollout import EVALUATE, TRAIN, acting, coloured, reset_seed, rollout
+from sfm.training.rollout import EVALUATE, TRAIN, Rollout, acting, coloured, reset_seed, rollout
 
 
 class Counter:
@@ -46,6 +46,25 @@ def test_each_environment_gives_one_episode_padded_to_the_longest():
     assert [t for t, _ in seen] == list(range(6))
     np.testing.assert_array_equal(seen[1][1], [[10, 1], [20, 1], [30, 1]])
     assert {x.dtype for x in episodes[:3]} == {np.dtype(np.float32)}
+
+
+def test_an_episode_in_parts_is_the_same_episode():
+    def act(obs, t):
+        return np.full((3, 1), t + 1.0)
+
+    def envs():
+        return [Counter(2), Counter(6), Counter(4)]
+
+    whole, begun = rollout(envs(), [10, 20, 30], act), Rollout(envs(), [10, 20, 30])
+    parts = [begun.advance(act, until) for until in (2, 4, 6)]
+    for a, b in zip(whole, begun.episodes, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert [part.length.tolist() for part in parts] == [[2, 2, 2], [0, 2, 2], [0, 2, 0]]
+    assert [part.terminated.tolist() for part in parts] == [
+        [True, False, False], [False, False, True], [False, False, False]
+    ]  # fmt: skip
+    np.testing.assert_array_equal(parts[1].obs[1], [[20, 2], [20, 3], [20, 4]])
+    np.testing.assert_array_equal(parts[2].reward[1], [5, 6])
 
 
 def test_when_all_have_ended_nobody_acts():

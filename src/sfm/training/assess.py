@@ -12,7 +12,7 @@ import numpy as np
 from sfm.config import ScheduleConfig
 from sfm.training.buffer import Episodes
 
-__all__ = ["Assessment", "Judged", "Verdict", "assess", "summary"]
+__all__ = ["Assessment", "Judged", "Verdict", "assess", "bar_of", "summary"]
 
 
 class Assessment(NamedTuple):
@@ -63,9 +63,7 @@ def assess(
 ) -> tuple[Assessment, Verdict]:
     """Take in the `scores` of fresh episodes (`steps` long together) at environment step `now`."""
     early = now <= config.assess_after
-    bar = state.best
-    if not early and not state.settled:  # the best of the early phase was met by chance: lower the bar
-        bar = _relax(bar, config.assess_relax)
+    bar = state.best if early else bar_of(state, config)
     state = state._replace(scores=(*state.scores, *scores), steps=state.steps + steps)
     score = summary(state.scores, config)
     enough = len(state.scores) >= (1 if early else config.assess_episodes)
@@ -75,6 +73,13 @@ def assess(
     verdict = Verdict(keep, state.steps)
     settled = state.settled or (keep and not early)
     return Assessment(best=score if keep else state.best, settled=settled), verdict
+
+
+def bar_of(state: Assessment, config: ScheduleConfig) -> float:
+    """What a policy must reach once the early phase is over."""
+    if state.settled:
+        return state.best
+    return _relax(state.best, config.assess_relax)  # the best of the early phase was met by chance
 
 
 def summary(scores: Sequence[float], config: ScheduleConfig) -> float:

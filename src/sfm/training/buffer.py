@@ -129,6 +129,8 @@ def rows_of(layouts: list[Layout], episodes: Sequence[Episodes | None]) -> tuple
             continue
         for i in range(n):
             length = int(e.length[i])
+            if not length:
+                continue
             start = layout.place(length, bool(e.terminated[i]))
             slots[s, i, : length + 1] = start + np.arange(length + 1)
     everyone = [some if e is None else e for e in episodes]

@@ -26,11 +26,11 @@ from sfm.demos import Demos
 from sfm.envs import Env
 from sfm.errors import SfmError
 from sfm.training import buffer
-from sfm.training.assess import Assessment, Judged, assess, summary
+from sfm.training.assess import Assessment, Judged, assess, bar_of, summary
 from sfm.training.buffer import Episodes, Layout
 from sfm.training.checkpoint import flatten, unflatten
 from sfm.training.device import Device, chosen
-from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, coloured, play, reset_seed, rollout
+from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, Act, Rollout, coloured, play, reset_seed
 
 __all__ = ["Diverged", "SeedProgress", "Training", "recipe"]
 
@@ -54,6 +54,7 @@ class SeedProgress:
     kept_updates: int = 0
     owed: float = 0.0  # updates that its steps have earned but not yet had
     updates: int = 0
+    judging: bool = False  # its policy rests and is assessed, where it learns during episodes otherwise
     refreshes: int = 0
     next_eval: int = 0
     next_refresh: int = 0
@@ -69,9 +70,16 @@ class Training:
         """`beginning`: the policy that every seed starts with, if any."""
         s = self.schedule = config.schedule
         self.config = config
+        self.make_env = make_env
         self.envs = [make_env() for _ in range(s.envs)]
         env = self.envs[0]
         self.seeds = list(range(config.seed, config.seed + config.seeds))
+        self.worlds = [
+            self.envs
+        ]  # of each seed; where episodes are collected whole, one after another, they share
+        for _ in self.seeds[1:]:
+            self.worlds.append(self.envs if s.segments == 1 else [make_env() for _ in range(s.envs)])
+        self.judges: list[Env] = []  # the environments of evaluations, which go on beside the rest
         self.progress = [SeedProgress(next_eval=s.eval_every) for _ in self.seeds]
         self.demos = None if demos is None else _on_device(demos)
         self.agent = make_agent(config, env.obs_dim, env.action_dim, env.terminates)
@@ -83,7 +91,8 @@ class Training:
         self.device = Device(self.agent, s.chunk, s.batch)
         self.resting = Device(self.agent.resting(), s.chunk, s.batch)  # where the actor does not learn yet
         self.keys = jnp.stack([jax.random.key(seed) for seed in self.seeds])
-        self.layouts = [Layout.holding(s.replay, env.max_steps) for _ in self.seeds]
+        self.part = math.ceil(env.max_steps / s.segments)  # steps collected between updates
+        self.layouts = [Layout.holding(s.replay, self.part) for _ in self.seeds]
         capacity = self.layouts[0].capacity
         self.replay = buffer.empty(len(self.seeds), capacity, env.obs_dim, env.action_dim)
         self.state = self.device.init([self._draws(i, INIT, 0) for i in range(len(self.seeds))])
@@ -96,6 +105,9 @@ class Training:
         nothing = Judged.empty(rows, env.max_steps, env.obs_dim)
         self.judged = [nothing for _ in self.seeds]  # episodes of the policy under assessment
         self.kept = [nothing for _ in self.seeds]  # those of the checkpoint policy
+        self.history: list[tuple[np.ndarray, Any]] = []  # seeds and metrics of this round's updates
+        self.begun: float | None = None  # when the updates under way began
+        self.busy = 0.0  # seconds of this round's updates
         self.seconds = 0.0
 
     @property
@@ -121,14 +133,19 @@ class Training:
         if self.agent.objective.offline:
             rows = self._study(running, self.agent.objective.offline)
         else:
-            episodes = {i: self._collect(i) for i in running}
-            self._add(episodes)
-            rows = {i: self._row(i, e) for i, e in episodes.items()}
-            self._assess(episodes, rows)
-            self._refresh(running, rows)
-            # those that acted, while the device learns; at the end of a run, those that it leaves
-            with self._evaluating([i for i in self._running() if self._due(i)], rows):
-                self._burst(rows)
+            rows: dict[int, Row] = {i: {} for i in running}
+            # the policies that begin this round, beside everything else; at the end of a run, those it leaves
+            ahead = len(self.envs) * self.envs[0].max_steps
+            unfinished = [i for i in running if self.progress[i].steps + ahead < self.schedule.steps]
+            with self._evaluating([i for i in unfinished if self._due(i, ahead)], rows):
+                episodes = self._collect(running)
+                for i, e in episodes.items():
+                    rows[i] |= self._row(i, e)
+                self._assess(episodes, rows)
+                self._refresh(running, rows)
+                self._learn(self._most() if self._running() else math.inf)
+                self._settle()
+            self._report(rows)
             if self.schedule.assess_after >= self.schedule.steps:  # nothing is assessed
                 for i in running:
                     self._keep(i)
@@ -165,7 +182,9 @@ class Training:
             self.progress[i].steps += chunk
             self.progress[i].owed += chunk
         rows = {i: self._row(i) for i in running}
-        self._burst(rows)
+        self._learn()
+        self._settle()
+        self._report(rows)
         losses = np.asarray(self.device.validate(self.state, self.demos)) if plan.validated else None
         for i in running:
             p, loss = self.progress[i], 0.0 if losses is None else float(losses[i])
@@ -178,24 +197,54 @@ class Training:
                 rows[i] |= {"validation_loss": loss, "kept": int(kept)}
         return rows
 
-    def _collect(self, i: int) -> Episodes:
-        p = self.progress[i]
-        n = len(self.envs)
+    def _collect(self, running: list[int]) -> dict[int, Episodes]:
+        """An episode from each environment of each seed. In parts, if the schedule says so, and with the
+        updates of one part under way while the next is collected: its policy is that of a part earlier."""
+        begun = {i: self._begin(i) for i in running}
+        steps, part = self.envs[0].max_steps, self.part
+        for until in range(part, steps + part, part):
+            new = {i: e.advance(act, min(until, steps)) for i, (e, act) in begun.items()}
+            self._settle()
+            self._add(new)
+            for i, e in new.items():
+                p, taken = self.progress[i], int(e.length.sum())
+                if self._learns_meanwhile(i):
+                    p.owed += taken * self.schedule.updates_per_step
+                p.collected += taken
+                p.steps += taken
+            if until < steps:
+                self._learn(self._most())
+        for i in running:
+            self.progress[i].episodes += len(self.envs)
+        return {i: e.episodes for i, (e, _) in begun.items()}
+
+    def _begin(self, i: int) -> tuple[Rollout, Act]:
+        """The next episodes of a seed, and how it acts in them."""
+        p, n = self.progress[i], len(self.envs)
         starts = [reset_seed(self.seeds[i], TRAIN, p.episodes + k) for k in range(n)]
         draw = self._draws(i, ACT, p.episodes)
         shape = (self.envs[0].max_steps, n, self.envs[0].action_dim)
+        begun = Rollout(self.worlds[i], starts)
         if p.collected < self.schedule.random_steps:
             action = 2 * draw.random(shape, np.float32) - 1
-            episodes = rollout(self.envs, starts, lambda obs, t: action[t])
-        else:
-            noise = coloured(draw, shape, self.schedule.noise_colour)
-            episodes = play(self.envs, starts, self.current[i], noise)
-        p.episodes += n
-        p.collected += int(episodes.length.sum())
-        p.steps += int(episodes.length.sum())
-        return episodes
+            return begun, lambda obs, t: action[t]
+        noise = coloured(draw, shape, self.schedule.noise_colour)
+        return begun, lambda obs, t: self.current[i](obs, noise[t])  # the newest policy at that time
+
+    def _learns_meanwhile(self, i: int) -> bool:
+        """Whether a seed learns during its episodes."""
+        p = self.progress[i]
+        return self.schedule.segments > 1 and not p.judging and p.collected >= self.schedule.random_steps
+
+    def _most(self) -> float:
+        """Updates that may come at once: what an assessment has put off is made up for bit by bit."""
+        if self.schedule.segments == 1:
+            return math.inf
+        return 2 * max(len(self.envs) * self.part * self.schedule.updates_per_step, self.schedule.chunk)
 
     def _add(self, episodes: dict[int, Episodes]) -> None:
+        if not any(e.length.any() for e in episodes.values()):
+            return
         everyone = [episodes.get(i) for i in range(len(self.seeds))]
         self.replay = self.device.add(self.replay, *buffer.rows_of(self.layouts, everyone))
 
@@ -210,18 +259,25 @@ class Training:
         for i, e in acted.items():
             p, steps = self.progress[i], int(e.length.sum())
             earlier, new = judged[i][: -len(self.envs)], judged[i][-len(self.envs) :]
+            rows[i]["score"], rows[i]["kept"] = float(np.mean(new)), 0
             if kept[i]:
                 best = summary(kept[i], self.schedule)
                 p.assessment = p.assessment._replace(best=best, scores=tuple(earlier))
+            learned = self.schedule.segments > 1 and not p.judging  # during these episodes
+            if learned and p.steps > self.schedule.assess_after:
+                p.judging = summary(new, self.schedule) >= bar_of(p.assessment, self.schedule)
+                self.judged[i] = self.judged[i].emptied()
+                continue
             p.assessment, verdict = assess(p.assessment, new, steps, p.steps, self.schedule)
-            rows[i]["score"] = float(np.mean(new))
             rows[i]["kept"] = int(verdict.keep)
             if verdict.keep:
                 self._keep(i)
                 self.kept[i] = self.judged[i]
             if verdict.train:
                 self.judged[i] = self.judged[i].emptied()
-            p.owed += verdict.train * self.schedule.updates_per_step
+                p.judging = False
+            if not learned:
+                p.owed += verdict.train * self.schedule.updates_per_step
 
     def _keep(self, i: int) -> None:
         """The current policy becomes the checkpoint."""
@@ -265,35 +321,52 @@ class Training:
         noise = coloured(draw, (env.max_steps, count, env.action_dim), self.schedule.noise_colour)
         return play(self.envs, starts, self.current[i], noise)
 
-    def _burst(self, rows: dict[int, Row]) -> None:
-        """All updates that are due, in compiled chunks; what is left over waits for the next round."""
-        chunk = self.schedule.chunk
-        if not any(p.owed >= chunk for p in self.progress):
-            return
-        self.device.ready()
-        begin = time.perf_counter()
-        table = jax.device_put(buffer.stack_tables(self.layouts))
-        history: list[tuple[np.ndarray, Any]] = []
-        while any(p.owed >= chunk for p in self.progress):
-            due = np.array([p.owed >= chunk for p in self.progress])
-            young = np.array([p.updates < self.schedule.actor_after for p in self.progress])
-            device, active = (self.resting, due & young) if (due & young).any() else (self.device, due)
+    def _learn(self, most: float = math.inf) -> None:
+        """Start the updates that are due, in compiled chunks, at most so many; the rest waits."""
+        chunk, left = self.schedule.chunk, most
+        table = None
+        while left >= chunk and any(ready := [self._ready(p) for p in self.progress]):
+            if table is None:
+                self.device.ready()
+                self.begun = time.perf_counter()
+                table = jax.device_put(buffer.stack_tables(self.layouts))
+            due = np.array(ready)
+            young = due & np.array([p.updates < self.schedule.actor_after for p in self.progress])
+            device, active = (self.resting, young) if young.any() else (self.device, due)
             self.state, metrics = device.updates(*self._update_args(table, active))
-            history.append((active, metrics))
+            self.history.append((active, metrics))
             for p in np.array(self.progress)[active]:
                 p.owed -= chunk
                 p.updates += chunk
-        self.current = self.device.policies(self.state)  # waits for the device
-        seconds = round(time.perf_counter() - begin, 4)
+            left -= chunk
+
+    def _ready(self, p: SeedProgress) -> bool:
+        return p.owed >= self.schedule.chunk and not p.judging
+
+    def _settle(self) -> None:
+        """Wait for the updates under way: what they have learned acts from now on."""
+        if self.begun is not None:
+            self.current = self.device.policies(self.state)  # waits for the device
+            self.busy += time.perf_counter() - self.begun
+            self.begun = None
+            try:
+                self._check_policies()
+            except Diverged:
+                self._report({i: {} for i in range(len(self.seeds))})  # a loss may tell more
+                raise
+
+    def _report(self, rows: dict[int, Row]) -> None:
+        """The means of what the round's updates have measured, which must be numbers."""
+        history, seconds = self.history, round(self.busy, 4)
+        self.history, self.busy = [], 0.0
         for i, row in rows.items():
             mine = [{k: float(v[i]) for k, v in m.items()} for active, m in history if active[i]]
             if mine:
-                row |= {k: float(np.mean([m[k] for m in mine])) for k in mine[0]}
+                row |= {k: float(np.mean([m[k] for m in mine if k in m])) for k in mine[-1]}
                 row |= {"updates": self.progress[i].updates, "burst_seconds": seconds}
-                bad = [k for k in mine[0] if not all(np.isfinite(m[k]) for m in mine)]
+                bad = [k for k in mine[-1] if not all(np.isfinite(m[k]) for m in mine if k in m)]
                 if bad:
                     raise self._diverged(i, f"{', '.join(bad)} became NaN or infinite")
-        self._check_policies()
 
     def _check_policies(self) -> None:
         """Before they act or are saved: weights may run away in an update that no loss shows."""
@@ -312,15 +385,17 @@ class Training:
         keys = jnp.stack([self._key(i, UPDATE, p.updates) for i, p in enumerate(self.progress)])
         return self.state, self.replay, table, self.demos, active, keys
 
-    def _due(self, i: int) -> bool:
-        return self.progress[i].steps >= self.progress[i].next_eval
+    def _due(self, i: int, ahead: int = 0) -> bool:
+        """Whether an evaluation is due, or will be after so many steps; if so, the next one is later."""
+        p = self.progress[i]
+        due = p.next_eval <= p.steps + ahead
+        while p.next_eval <= p.steps + ahead:
+            p.next_eval += self.schedule.eval_every
+        return due
 
     @contextlib.contextmanager
     def _evaluating(self, due: list[int], rows: dict[int, Row]) -> Iterator[None]:
         """In here the policies that seeds `due` had on entry are evaluated in another thread."""
-        for i in due:
-            while self._due(i):
-                self.progress[i].next_eval += self.schedule.eval_every
         with ThreadPoolExecutor(1) as thread:
             running = [
                 (
@@ -343,7 +418,8 @@ class Training:
     def evaluate(self, i: int, policy: Any) -> np.ndarray:
         """Returns of `eval_episodes` noise-free episodes, always from the same starts."""
         starts = [reset_seed(self.seeds[i], EVALUATE, k) for k in range(self.schedule.eval_episodes)]
-        return play(self.envs, starts, policy).returns
+        self.judges = self.judges or [self.make_env() for _ in self.envs]
+        return play(self.judges, starts, policy).returns
 
     def _row(self, i: int, episodes: Episodes | None = None) -> Row:
         p = self.progress[i]

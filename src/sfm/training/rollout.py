@@ -14,6 +14,8 @@ __all__ = [
     "REFRESH",
     "TRAIN",
     "VIDEO",
+    "Act",
+    "Rollout",
     "acting",
     "coloured",
     "play",
@@ -32,28 +34,51 @@ def reset_seed(seed: int, stream: int, episode: int) -> int:
     return int(np.random.SeedSequence((seed, stream, episode)).generate_state(1)[0])
 
 
+class Rollout:
+    """One episode from each of N environments in lockstep, in the making; those that end early wait."""
+
+    def __init__(self, envs: Sequence[Env], seeds: Sequence[int]):
+        self.envs, self.seeds = envs, seeds
+        n, self.steps = len(envs), max(env.max_steps for env in envs)
+        self.obs = np.zeros((n, self.steps + 1, envs[0].obs_dim), np.float32)
+        self.action = np.zeros((n, self.steps, envs[0].action_dim), np.float32)
+        self.reward, self.length = np.zeros((n, self.steps), np.float32), np.zeros(n, np.int32)
+        self.terminated = np.zeros(n, bool)
+        self.time, self.running = 0, list(range(n))
+
+    def advance(self, act: Act, until: int) -> Episodes:
+        """Play on until that time. Returns what is new, as if episodes began there; length 0: nothing."""
+        if self.time == 0:  # not before: until then others may use the environments
+            for i, (env, seed) in enumerate(zip(self.envs, self.seeds, strict=True)):
+                self.obs[i, 0] = env.reset(seed)
+        begin, self.time = self.time, until
+        for t in range(begin, until):
+            if not self.running:
+                break
+            self.action[:, t] = act(self.obs[:, t], t)
+            for i in tuple(self.running):
+                stepped = self.envs[i].step(self.action[i, t])
+                self.obs[i, t + 1], self.reward[i, t], self.terminated[i], truncated = stepped
+                self.length[i] = t + 1
+                if self.terminated[i] or truncated or t == self.steps - 1:
+                    self.running.remove(i)
+        self.action[np.arange(self.steps)[None] >= self.length[:, None]] = 0.0
+        new = slice(begin, until)
+        length = (self.length - begin).clip(0)
+        ended = self.terminated & (length > 0)
+        return Episodes(
+            self.obs[:, begin : until + 1], self.action[:, new], self.reward[:, new], length, ended
+        )
+
+    @property
+    def episodes(self) -> Episodes:
+        return Episodes(self.obs, self.action, self.reward, self.length, self.terminated)
+
+
 def rollout(envs: Sequence[Env], seeds: Sequence[int], act: Act) -> Episodes:
-    """One episode from each environment; those that end early wait for the rest."""
-    n, steps = len(envs), max(env.max_steps for env in envs)
-    obs = np.zeros((n, steps + 1, envs[0].obs_dim), np.float32)
-    action = np.zeros((n, steps, envs[0].action_dim), np.float32)
-    reward, length = np.zeros((n, steps), np.float32), np.zeros(n, np.int32)
-    terminated = np.zeros(n, bool)
-    for i, (env, seed) in enumerate(zip(envs, seeds, strict=True)):
-        obs[i, 0] = env.reset(seed)
-    running = list(range(n))
-    for t in range(steps):
-        action[:, t] = act(obs[:, t], t)
-        for i in tuple(running):
-            obs[i, t + 1], reward[i, t], terminated[i], truncated = envs[i].step(action[i, t])
-            if terminated[i] or truncated or t == steps - 1:
-                length[i] = t + 1
-                running.remove(i)
-        if not running:
-            break
-    past = np.arange(steps)[None] >= length[:, None]
-    action[past] = 0.0
-    return Episodes(obs, action, reward, length, terminated)
+    """One episode from each environment, whole."""
+    begun = Rollout(envs, seeds)
+    return begun.advance(act, begun.steps)
 
 
 def play(
