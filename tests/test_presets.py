@@ -1,6 +1,7 @@
 """Presets train, from the first episode to the last evaluation."""
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def shrunk(config: Config) -> Config:
         return dataclasses.replace(part, **changes)
 
     schedule = {"steps": 200, "envs": 2, "random_steps": 40, "batch": 16, "replay": 1000, "eval_every": 80}
-    schedule |= {"updates_per_step": 6.25, "eval_episodes": 2}
+    schedule |= {"updates_per_step": 6.25, "eval_episodes": 2, "chunk": math.gcd(250, config.schedule.chunk)}
     return dataclasses.replace(
         config,
         learner=smaller(config.learner),
