@@ -90,9 +90,11 @@ def test_a_bundled_expert_repeats_its_demonstration(task):
     obs = env.reset(made["reset_seeds"][0])
     for t in range(3):  # later states differ between machines by the chaos of contacts
         np.testing.assert_allclose(obs, demos.obs[0, t], atol=1e-3)
-        action, _ = policy.predict(obs)
+        action = policy(obs)  # in [-1, 1], as in demonstrations
         np.testing.assert_allclose(action, demos.action[0, t], atol=1e-2)
         obs = env.step(action)[0]
+    np.testing.assert_array_equal(policy.meta["action_low"], env.low)
+    np.testing.assert_array_equal(policy.meta["action_high"], env.high)
 
 
 def test_actions_are_in_the_range_of_the_actuators(tmp_path):
