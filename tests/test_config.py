@@ -119,6 +119,7 @@ def test_what_is_not_known_is_refused(data, message):
         ({"schedule": ScheduleConfig(eval_every=0)}, "eval_every"),
         ({"schedule": ScheduleConfig(random_steps=-1)}, "random_steps must not be negative"),
         ({"seed": 2**31}, "seeds must stay below"),
+        ({"objective": SFMConfig(along=-1.0)}, "objective.along must not be negative"),
         ({"schedule": ScheduleConfig(segments=0)}, "segments must be at least 1"),
         ({"schedule": ScheduleConfig(actor_after=-1)}, "actor_after must not be negative"),
         ({"warm_start_updates": -1}, "warm_start_updates must not be negative"),

@@ -186,6 +186,9 @@ class SFMConfig:
     """Recompute phi of the expert's states every so many actor steps, and once per chunk of updates."""
     critics: Literal[1, 2] = 2
     """Networks that learn psi; the mean of their targets is the target of both."""
+    along: float = 0.0
+    """Weight of the squared error of psi along the witness, beside its mean over all dimensions: the actor
+    climbs that one direction of many."""
     scale_psi: bool = False
     """Learn (1 - gamma) * psi, which has the scale of phi."""
     unit_witness: bool = False
@@ -438,6 +441,7 @@ class Config:
             checks.append((fits, "schedule.chunk must be a multiple of objective.features.interval"))
             checks.append((self.objective.critics in (1, 2), "objective.critics must be 1 or 2"))
             checks.append((self.objective.expert_interval >= 1, "expert_interval must be at least 1"))
+            checks.append((self.objective.along >= 0, "objective.along must not be negative"))
             checks.append((0.0 <= self.objective.ema < 1.0, "objective.ema must lie in [0, 1)"))
             free = self.objective.witness_batch == "independent"
             fits = free or self.objective.witness_window == 0

@@ -95,6 +95,7 @@ def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
         "witness_batch": "independent",
         "witness_window": 10_000,
         "actor_loss": "witness",
+        "along": 1.0,
         "scale_psi": True,
         "unit_witness": True,
         "expert_interval": 25,

@@ -91,7 +91,7 @@ class Agent(NamedTuple):
             later = self.objective.cumulant(objective, ahead.obs, ahead.next_obs, ahead.reward)
             cumulant += jax.lax.stop_gradient(jnp.einsum("bn,bnd->bd", ahead.weight, later))
         learner, critic_metrics = self.learner.critic_step(
-            state.learner, batch, cumulant, self.objective.critic_loss, k_critic
+            state.learner, batch, cumulant, self.objective.critic_loss_now(objective), k_critic
         )
 
         @jax.jit  # so that it is traced once, for its shapes and for the branch

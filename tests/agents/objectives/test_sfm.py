@@ -21,6 +21,7 @@ from helpers import (
     small_sfm,
 )
 
+from sfm.agents.learners.base import Critics
 from sfm.agents.nets import first
 from sfm.agents.objectives.sfm import SFM, telescoped
 from sfm.agents.optim import Average
@@ -481,3 +482,26 @@ def test_features_learn_every_interval_steps():
     assert losses[5] / 3 == pytest.approx(
         float(every["feature_loss"]), rel=1e-4
     )  # so that their mean is right
+
+
+def test_the_error_of_psi_along_the_witness_counts_besides():
+    """psi is 0 and its target the cumulant, so that the error is minus the cumulant."""
+    sfm = SFM(small_sfm("fdm", along=2.0), SPEC)
+    o = sfm.init(rng())
+    o = o._replace(
+        expert=o.expert.add(jnp.arange(1.0, DIM + 1), 0.5), policy=o.policy.add(jnp.ones(DIM), 0.5)
+    )
+    batch = random_batch()
+    cumulant = np.random.default_rng(5).normal(size=(batch.obs.shape[0], DIM)).astype(np.float32)
+
+    def nothing(*_):
+        return jnp.zeros((2, batch.obs.shape[0], DIM))
+
+    critics = Critics(nothing, nothing, nothing, lambda twins: jnp.zeros_like(cumulant))  # pyright: ignore
+    unit = np.arange(DIM) / np.linalg.norm(np.arange(DIM))
+    want = 2 * (np.square(cumulant).mean() + 2.0 * np.square(cumulant @ unit).mean())  # of two networks
+    loss, y = sfm.critic_loss_now(o)(critics, batch, jnp.asarray(cumulant))
+    assert float(loss) == pytest.approx(want, rel=1e-5)
+    assert_close(y, cumulant)
+    plain = SFM(small_sfm("fdm"), SPEC)
+    assert plain.critic_loss_now(o) is plain.critic_loss

@@ -106,13 +106,19 @@ def plain_nets(
     return actor, ensemble(lambda: Critic(MLP(sizes, rng, init=c.init, normed=c.layer_norm)), critics)
 
 
-def td_loss(twins: str) -> CriticLoss:
-    """Squared error to `cumulant + gamma * bootstrap`: summed over twins, mean over batch and d (eq. 2)."""
+def td_loss(twins: str, along: Array | None = None) -> CriticLoss:
+    """Squared error to `cumulant + gamma * bootstrap`: summed over twins, mean over batch and d (eq. 2).
+
+    With a vector `along` [d], the square of the error's product with it is added.
+    """
 
     def loss(critics: Critics, batch: Batch, cumulant: Array) -> tuple[Array, Array]:
         y = jax.lax.stop_gradient(cumulant + critics.bootstrap(twins))
         error = critics.psi(batch.obs, batch.action) - y
-        return jnp.square(error).mean((1, 2)).sum(), y
+        total = jnp.square(error).mean((1, 2)).sum()
+        if along is not None:
+            total += jnp.square(error @ along).mean(1).sum()
+        return total, y
 
     return loss
 

@@ -57,6 +57,10 @@ class Objective(Protocol[O]):
         """The cumulants [..., d] of transitions, for targets of several steps."""
         return jnp.zeros((*reward.shape, self.dim))
 
+    def critic_loss_now(self, o: O) -> CriticLoss:
+        """`critic_loss`, where it depends on the objective's state."""
+        return self.critic_loss
+
     def weigh(
         self, o: O, value: ValueFn, batch: Batch, other: Batch, demos: ExpertStates, turn: Array, key: Array
     ) -> Weigh:

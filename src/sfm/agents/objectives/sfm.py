@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.learners.base import td_loss
+from sfm.agents.learners.base import CriticLoss, td_loss
 from sfm.agents.objectives.adversarial import Adversarial
 from sfm.agents.objectives.base import Objective, Refresh
 from sfm.agents.objectives.contrast import draw_states
@@ -143,6 +143,13 @@ class SFM(Objective[SFMState]):
         centre = o.centre.add(whole.mean(0), decay) if self.centred else o.centre
         o = o._replace(features=features, centre=centre)
         return o, jax.lax.stop_gradient(self._cumulant(o, whole)), metrics
+
+    def critic_loss_now(self, o: SFMState) -> CriticLoss:
+        if not self.config.along:
+            return self.critic_loss
+        witness = o.expert.mean - o.policy.mean
+        unit = witness / (jnp.linalg.norm(witness) + 1e-8)
+        return td_loss("mean", self.config.along**0.5 * unit)
 
     def weigh(
         self,
