@@ -4,6 +4,7 @@ import dataclasses
 import importlib.metadata
 import os
 from pathlib import Path
+from typing import Any
 
 # The networks here are tiny: compiling takes longer than computing.
 flags = "--xla_backend_optimization_level=0"
@@ -45,6 +46,14 @@ def tiny(**changes) -> Config:
     schedule = dataclasses.replace(TINY.schedule, **{k: v for k, v in changes.items() if k in names})
     rest = {k: v for k, v in changes.items() if k not in names}
     return dataclasses.replace(TINY, schedule=schedule, **rest)
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Whether two trees have the same arrays."""
+    import jax  # not before the flags above are read
+
+    leaves = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
+    return all(np.array_equal(x, y) for x, y in leaves)
 
 
 def walk_to_half(start: float, steps: int = 20) -> np.ndarray:

@@ -26,7 +26,7 @@ from sfm.envs import make
 from sfm.errors import SfmError
 from sfm.presets import PRESETS
 from sfm.training.loop import ACT, FIT, FRESH, INIT, UPDATE, WARM, Diverged, Training, recipe
-from tests.conftest import TINY, tiny, walk_to_half
+from tests.conftest import TINY, equal, tiny, walk_to_half
 
 GAMMA = 0.9
 RATES = {"lr_actor": 1e-3, "lr_critic": 3e-3}
@@ -369,10 +369,6 @@ def test_in_segments_updates_follow_the_steps_and_a_good_policy_rests_while_it_i
     assert table["total"] == 800
     assert set(table["length"].tolist()) == {0, 5}  # unused rows, and parts
     assert row["updates"] == training.progress[0].updates
-
-
-def equal(a, b) -> bool:
-    return all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
 
 
 def test_a_replay_too_small_for_a_round_is_refused():

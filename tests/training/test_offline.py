@@ -9,7 +9,7 @@ import pytest
 from sfm.config import BCConfig, StochasticConfig, TD3Config, TD7Config
 from sfm.envs import make
 from sfm.training.loop import Training
-from tests.conftest import tiny
+from tests.conftest import equal, tiny
 
 CLONE = {"objective": BCConfig(), "learner": TD3Config(width=16, actor_delay=1, lr_actor=3e-3)}
 LEARNERS = {
@@ -145,7 +145,3 @@ def test_a_run_goes_on_from_a_policy_whose_actor_rests_while_the_critic_is_young
     assert rested[0]
     assert not rested[-1]
     restored(acted_demos, training, 2, given, **changes)
-
-
-def equal(a, b) -> bool:
-    return all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=False))
