@@ -53,6 +53,10 @@ def telescoped(psi: Array, psi_next: Array, mask: Array, gamma: float) -> Array:
     return (psi - gamma * mask[:, None] * psi_next).mean(0) / (1 - gamma)
 
 
+def _unit(x: Array) -> Array:
+    return x / (jnp.linalg.norm(x) + 1e-8)
+
+
 class SFMState(NamedTuple):
     features: Any
     slow: Trunk | None  # a moving average of phi, where it is used in phi's place
@@ -147,9 +151,7 @@ class SFM(Objective[SFMState]):
     def critic_loss_now(self, o: SFMState) -> CriticLoss:
         if not self.config.along:
             return self.critic_loss
-        witness = o.expert.mean - o.policy.mean
-        unit = witness / (jnp.linalg.norm(witness) + 1e-8)
-        return td_loss("mean", self.config.along**0.5 * unit)
+        return td_loss("mean", self.config.along**0.5 * _unit(o.expert.mean - o.policy.mean))
 
     def weigh(
         self,
@@ -189,7 +191,7 @@ class SFM(Objective[SFMState]):
                 "squared": 2 * (expert.mean - policy_now),
             }[c.actor_loss]
             if c.unit_witness:
-                weight = direction / (jnp.linalg.norm(direction) + 1e-8)
+                weight = _unit(direction)
             else:  # of the gap on the scale of phi; telescoping makes d policy_now / d psi = 1 / (1 - gamma)
                 weight = direction * self.size**2 / (1 - gamma if c.match_from == "start" else 1)
             gap = jnp.square(self.size * witness).mean()
