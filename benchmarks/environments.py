@@ -29,7 +29,7 @@ def environments(settings: Settings) -> Iterator[Row]:
         substeps = round(env.control_timestep() / env.physics.timestep())
 
         def lockstep(envs=envs, actions=actions) -> None:
-            rollout(envs, range(COUNT), lambda obs, t: actions[t])
+            rollout(envs, range(COUNT), lambda obs, t, group: actions[t, group])
 
         def plain(env=env, actions=actions) -> None:
             env.reset()

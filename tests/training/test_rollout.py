@@ -10,7 +10,7 @@ from sfm.training.rollout import EVALUATE, TRAIN, Rollout, acting, coloured, res
 class Counter:
     """Counts its steps; ends after `length` of them, by termination or at its time limit of 6."""
 
-    obs_dim, action_dim, max_steps = 2, 1, 6
+    obs_dim, action_dim, max_steps, parallel = 2, 1, 6, False
 
     def __init__(self, length):
         self.length = length
@@ -30,7 +30,7 @@ class Counter:
 def test_each_environment_gives_one_episode_padded_to_the_longest():
     seen = []
 
-    def act(obs, t):
+    def act(obs, t, group):
         seen.append((t, obs.copy()))
         return np.full((3, 1), t + 1.0)
 
@@ -49,7 +49,7 @@ def test_each_environment_gives_one_episode_padded_to_the_longest():
 
 
 def test_an_episode_in_parts_is_the_same_episode():
-    def act(obs, t):
+    def act(obs, t, group):
         return np.full((3, 1), t + 1.0)
 
     def envs():
@@ -69,22 +69,68 @@ def test_an_episode_in_parts_is_the_same_episode():
 
 def test_when_all_have_ended_nobody_acts():
     times = []
-    rollout([Counter(1), Counter(3)], [0, 0], lambda obs, t: times.append(t) or np.zeros((2, 1)))
+    rollout([Counter(1), Counter(3)], [0, 0], lambda obs, t, group: times.append(t) or np.zeros((2, 1)))
     assert times == [0, 1, 2]
+
+
+class Parallel(Counter):
+    parallel = True
+
+
+@pytest.mark.parametrize(("count", "groups"), [(1, 1), (3, 3), (4, 4), (7, 4), (8, 4)])
+def test_environments_in_threads_give_what_they_give_one_after_another(count, groups):
+    def act(obs, t, group):
+        return t + 1.0 + np.arange(count, dtype=np.float32)[group, None]
+
+    def episodes(kind):
+        begun = Rollout([kind(1 + k % 6) for k in range(count)], range(count))
+        for until in (2, 6):
+            begun.advance(act, until)
+        return begun
+
+    apart, together = episodes(Parallel), episodes(Counter)
+    assert (len(apart.groups), len(together.groups)) == (groups, 1)
+    for a, b in zip(apart.episodes, together.episodes, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_walkers_in_threads_are_each_the_walker_alone():
+    action = np.random.default_rng(0).uniform(-1, 1, (5, 1000, 6)).astype(np.float32)
+
+    def states(which):
+        envs = [make("walker_walk") for _ in which]
+        begun = Rollout(envs, [100 + k for k in which])
+        begun.advance(lambda obs, t, group: action[which[group], t], 60)
+        return begun.episodes.obs[:, :61]
+
+    together = states(np.arange(5))
+    for k in range(5):
+        np.testing.assert_array_equal(states(np.array([k]))[0], together[k])
+
+
+def test_an_error_in_a_thread_reaches_the_caller():
+    class Broken(Parallel):
+        def step(self, action):
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        rollout([Parallel(3), Broken(3)], [0, 0], lambda obs, t, group: np.zeros((1, 1)))
 
 
 @pytest.mark.parametrize(
     ("name", "length", "terminated"), [("probe_point", 20, False), ("probe_bandit", 1, True)]
 )
 def test_on_probes(name, length, terminated):
-    episodes = rollout([make(name), make(name)], [1, 2], lambda obs, t: np.zeros((2, 1), np.float32))
+    episodes = rollout([make(name), make(name)], [1, 2], lambda obs, t, group: np.zeros((2, 1), np.float32))
     assert episodes.length.tolist() == [length] * 2
     assert episodes.terminated.tolist() == [terminated] * 2
     assert episodes.obs.shape == (2, length + 1, 1)
 
 
 def test_a_chain_ends_where_it_arrives():
-    episodes = rollout([make("probe_chain") for _ in range(8)], range(8), lambda obs, t: np.ones((8, 1)))
+    episodes = rollout(
+        [make("probe_chain") for _ in range(8)], range(8), lambda obs, t, group: np.ones((8, 1))
+    )
     np.testing.assert_array_equal(episodes.length, 4 * (1 - episodes.obs[:, 0, 0]))
     assert episodes.terminated.all()
     assert (episodes.returns == 1).all()
@@ -101,8 +147,9 @@ def test_a_reset_seed_says_where_the_episode_stands():
 def test_a_policy_acts_with_the_noise_of_its_time():
     noise = np.arange(6.0).reshape(3, 2, 1)
     policy = lambda obs, noise: obs[:, :1] if noise is None else noise  # noqa: E731
-    assert acting(policy, noise)(np.zeros((2, 2)), 1).ravel().tolist() == [2, 3]
-    assert acting(policy)(np.ones((2, 2)), 1).ravel().tolist() == [1, 1]
+    assert acting(policy, noise)(np.zeros((2, 2)), 1, slice(0, 2)).ravel().tolist() == [2, 3]
+    assert acting(policy, noise)(np.zeros((1, 2)), 1, slice(1, 2)).ravel().tolist() == [3]
+    assert acting(policy)(np.ones((2, 2)), 1, slice(0, 2)).ravel().tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("length", [200, 201, 2, 1])

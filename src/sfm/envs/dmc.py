@@ -74,7 +74,9 @@ class DmcEnv:
 
         self._unstable = lean.PhysicsError
         self.terminates = type(self._env.task).get_termination is not lean.Task.get_termination
-        self._advance = lean.advance(domain, task, self.physics, substeps) or _plain(self._env, substeps)
+        bare = lean.advance(domain, task, self.physics, substeps)
+        self._advance = bare or _plain(self._env, substeps)
+        self.parallel = bare is not None and substeps > 1  # one substep is as short as the Python around it
         actuators = self._env.action_spec()
         self.action_dim = actuators.shape[0]
         self.low, self.high = actuators.minimum, actuators.maximum

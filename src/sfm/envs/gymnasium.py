@@ -17,6 +17,7 @@ class GymnasiumEnv:
     """A registered Gymnasium id; actions map affinely from [-1, 1] to [low, high]."""
 
     terminates = True  # for all that is known
+    parallel = False
 
     def __init__(self, name: str):
         self.name = name

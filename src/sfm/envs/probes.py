@@ -26,6 +26,7 @@ class Probe:
     action_dim = 1
     low, high = -np.ones(1), np.ones(1)
     terminates = True
+    parallel = False
     control_timestep = 0.1
 
     def __init__(

@@ -227,9 +227,10 @@ class Training:
         begun = Rollout(self.worlds[i], starts)
         if p.collected < self.schedule.random_steps:
             action = 2 * draw.random(shape, np.float32) - 1
-            return begun, lambda obs, t: action[t]
+            return begun, lambda obs, t, group: action[t, group]
         noise = coloured(draw, shape, self.schedule.noise_colour)
-        return begun, lambda obs, t: self.current[i](obs, noise[t])  # the newest policy at that time
+        # the newest policy at that time
+        return begun, lambda obs, t, group: self.current[i](obs, noise[t, group])
 
     def _learns_meanwhile(self, i: int) -> bool:
         """Whether a seed learns during its episodes."""

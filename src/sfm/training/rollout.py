@@ -1,6 +1,14 @@
-"""Episodes from N environments in lockstep, with the policy on the host."""
+"""Episodes from N environments in lockstep, with the policy on the host.
 
+Environments whose steps are long and outside Python go on in a few groups, each in a thread of its own. The
+groups depend on N alone, so that the number of cores decides nothing but the time.
+"""
+
+import functools
+import itertools
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -25,8 +33,15 @@ __all__ = [
 
 TRAIN, EVALUATE, REFRESH, VIDEO, DEMONSTRATE = range(5)  # streams of reset seeds
 
-Act = Callable[[np.ndarray, int], np.ndarray]
-"""(obs [N, o], time) -> action [N, a]."""
+GROUPS = 4  # at most
+
+Act = Callable[[np.ndarray, int, slice], np.ndarray]
+"""(obs [K, o], time, which K of the N environments) -> action [K, a]; called from several threads."""
+
+
+@functools.cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(min(GROUPS, os.cpu_count() or 1), "rollout")
 
 
 def reset_seed(seed: int, stream: int, episode: int) -> int:
@@ -44,7 +59,10 @@ class Rollout:
         self.action = np.zeros((n, self.steps, envs[0].action_dim), np.float32)
         self.reward, self.length = np.zeros((n, self.steps), np.float32), np.zeros(n, np.int32)
         self.terminated = np.zeros(n, bool)
-        self.time, self.running = 0, list(range(n))
+        self.time, self.running = 0, np.ones(n, bool)
+        groups = min(n, GROUPS) if all(env.parallel for env in envs) else 1
+        edges = [n * k // groups for k in range(groups + 1)]
+        self.groups = [slice(*edge) for edge in itertools.pairwise(edges)]
 
     def advance(self, act: Act, until: int) -> Episodes:
         """Play on until that time. Returns what is new, as if episodes began there; length 0: nothing."""
@@ -52,16 +70,9 @@ class Rollout:
             for i, (env, seed) in enumerate(zip(self.envs, self.seeds, strict=True)):
                 self.obs[i, 0] = env.reset(seed)
         begin, self.time = self.time, until
-        for t in range(begin, until):
-            if not self.running:
-                break
-            self.action[:, t] = act(self.obs[:, t], t)
-            for i in tuple(self.running):
-                stepped = self.envs[i].step(self.action[i, t])
-                self.obs[i, t + 1], self.reward[i, t], self.terminated[i], truncated = stepped
-                self.length[i] = t + 1
-                if self.terminated[i] or truncated or t == self.steps - 1:
-                    self.running.remove(i)
+        play = functools.partial(self._play, act, range(begin, until))
+        for _ in map(play, self.groups) if len(self.groups) == 1 else _threads().map(play, self.groups):
+            pass
         self.action[np.arange(self.steps)[None] >= self.length[:, None]] = 0.0
         new = slice(begin, until)
         length = (self.length - begin).clip(0)
@@ -69,6 +80,19 @@ class Rollout:
         return Episodes(
             self.obs[:, begin : until + 1], self.action[:, new], self.reward[:, new], length, ended
         )
+
+    def _play(self, act: Act, times: range, group: slice) -> None:
+        members = range(group.start, group.stop)
+        for t in times:
+            running = [i for i in members if self.running[i]]
+            if not running:
+                break
+            self.action[group, t] = act(self.obs[group, t], t, group)
+            for i in running:
+                stepped = self.envs[i].step(self.action[i, t])
+                self.obs[i, t + 1], self.reward[i, t], self.terminated[i], truncated = stepped
+                self.length[i] = t + 1
+                self.running[i] = not (self.terminated[i] or truncated or t == self.steps - 1)
 
     @property
     def episodes(self) -> Episodes:
@@ -117,4 +141,4 @@ def coloured(draw: np.random.Generator, shape: tuple[int, ...], exponent: float)
 
 def acting(policy: Any, noise: np.ndarray | None = None) -> Act:
     """policy(obs, noise at that time); noise [T, N, a], or None for the greedy action."""
-    return lambda obs, t: policy(obs, None if noise is None else noise[t])
+    return lambda obs, t, group: policy(obs, None if noise is None else noise[t, group])
