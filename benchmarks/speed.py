@@ -19,7 +19,7 @@ from sfm.training import buffer
 from sfm.training.device import Device
 from sfm.training.loop import recipe
 
-__all__ = ["dispatch", "seeds", "updates"]
+__all__ = ["dispatch", "prepared", "seeds", "shortened", "updates"]
 
 SEEDS = 5
 EPISODES = 20  # in replay
@@ -28,7 +28,7 @@ EPISODES = 20  # in replay
 def updates(settings: Settings) -> Iterator[Row]:
     """Updates/s; the time of their matrix products alone, in JAX and in NumPy, over that of all they do."""
     for name in settings.presets:
-        config = _shortened(preset(name))
+        config = shortened(preset(name))
         runs = prepared(config), *products_alone(preset(name))
         update, in_jax, in_numpy = timed(*runs, seconds=settings.seconds)
         rate, flops = config.schedule.chunk / update, executed(preset(name))
@@ -45,7 +45,7 @@ def updates(settings: Settings) -> Iterator[Row]:
 
 def seeds(settings: Settings) -> Iterator[Row]:
     """Time of updates of five seeds at once over five times that of one; the TD3 presets."""
-    for config in (_shortened(preset(name)) for name in settings.presets):
+    for config in (shortened(preset(name)) for name in settings.presets):
         if config.learner.kind != "td3":
             continue
         together, solo = timed(prepared(config, SEEDS), prepared(config), seconds=settings.seconds)
@@ -144,6 +144,6 @@ def _chunked(config: Config, chunk: int) -> Config:
     )
 
 
-def _shortened(config: Config) -> Config:
+def shortened(config: Config) -> Config:
     """With calls of about a second."""
     return _chunked(config, 4 if least(config) > 1e9 else 50)

@@ -17,7 +17,7 @@ from sfm.presets import PRESETS
 
 __all__ = ["main"]
 
-Part = Literal["updates", "flops", "environments", "seeds", "dispatch", "memory", "startup"]
+Part = Literal["updates", "flops", "environments", "seeds", "dispatch", "memory", "startup", "expert"]
 MODULES: dict[Part, str] = {
     "updates": "speed",
     "flops": "flops",
@@ -26,6 +26,7 @@ MODULES: dict[Part, str] = {
     "dispatch": "speed",
     "memory": "memory",
     "startup": "startup",
+    "expert": "expert",
 }
 
 
@@ -40,6 +41,7 @@ class Options:
     - dispatch: tiny networks under scan, over the same called one by one
     - memory: bytes per transition of replay
     - startup: seconds to the first update, cold and warm
+    - expert: what recomputing the expert's features seldom saves and loses
 
     Meant to take less than 6 minutes on two idle cores. docs/speed.md tells more.
     """
