@@ -118,7 +118,14 @@ def test_what_a_fork_cannot_change(tmp_path, point_demos):
     old = create(tmp_path / "old", TINY, point_demos)
     assert old.train(Silent())
     for changed, message in (
-        (dataclasses.replace(TINY, task="probe_chain"), "a fork keeps its task"),
+        (dataclasses.replace(TINY, task="probe_chain"), "a fork keeps task, .*; task is probe_point in"),
+        (dataclasses.replace(TINY, seed=7), "a fork keeps .*; seed is 0 in"),
+        (tiny(envs=1, steps=300), "schedule.envs is 2 in"),
+        (tiny(replay=40, steps=300), "of the replay, and this one has"),
+        (
+            dataclasses.replace(TINY, learner=dataclasses.replace(TINY.learner, width=32)),
+            "belongs to another configuration",
+        ),
         (dataclasses.replace(TINY, schedule=dataclasses.replace(TINY.schedule, steps=60)), "lies behind it"),
     ):
         with pytest.raises(SfmError, match=message):
@@ -126,9 +133,17 @@ def test_what_a_fork_cannot_change(tmp_path, point_demos):
     assert not (tmp_path / "new").exists()
     with pytest.raises(SfmError, match="already exists"):
         fork(old, old.folder, TINY, print)
-    wider = dataclasses.replace(TINY, learner=dataclasses.replace(TINY.learner, width=32))
-    with pytest.raises(SfmError, match="belongs to another configuration"):
-        fork(old, tmp_path / "wider", wider, print).train(Silent())
+
+
+def test_a_run_stopped_before_its_last_policies_were_written_has_them_when_resumed(tmp_path, point_demos):
+    run = create(tmp_path / "run", TINY, point_demos)
+    assert run.train(Silent())
+    files = {path: path.read_bytes() for path in (run.folder / "policies").iterdir()}
+    stale, missing = sorted(files)
+    stale.write_bytes(missing.read_bytes())
+    missing.unlink()
+    assert reopen(run.folder).train(Silent())
+    assert {path: path.read_bytes() for path in (run.folder / "policies").iterdir()} == files
 
 
 def test_sigkill_at_any_moment_loses_nothing(tmp_path, point_demos):
@@ -270,6 +285,7 @@ def test_a_run_that_goes_on_from_a_policy_keeps_a_copy_of_it(tmp_path, point_dem
         ({"learner": TD3Config(width=8)}, "other networks than this run would have: learner.width=16$"),
         ({"learner": StochasticConfig(width=16)}, "would have: learner.kind=td3$"),
         ({"normalise": True}, "would have: normalise=False$"),
+        ({"learner": TD3Config(width=16, actor_norm=True)}, "would have: learner.actor_norm=False$"),
     ],
 )
 def test_a_policy_that_does_not_fit_is_refused_before_anything_is_written(

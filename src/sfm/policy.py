@@ -18,6 +18,9 @@ FORM = (
     "learner.depth",
     "learner.embedding",
     "learner.actor_norm",
+    "learner.actor_activation",
+    "learner.log_std_min",
+    "learner.log_std_max",
     "normalise",
 )
 ENDS = {"low": -1.0, "high": 1.0}  # of actions, where a file does not tell
@@ -103,7 +106,10 @@ def find_policy(path: str | Path, which: str = "checkpoint", seed: int | None = 
 
 def differences(policy: Policy, config: Config) -> list[str]:
     """Settings that the policy's networks have otherwise than those of a run of `config`, as name=value."""
-    theirs, ours = (dict(flat(data)) for data in (policy.meta["config"], to_dict(config)))
+    own = from_dict(
+        Config, policy.meta["config"]
+    )  # settings that an older file does not tell are the defaults
+    theirs, ours = (dict(flat(to_dict(c))) for c in (own, config))
     return [f"{name}={theirs[name]}" for name in FORM if name in theirs and theirs[name] != ours.get(name)]
 
 

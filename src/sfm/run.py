@@ -11,6 +11,7 @@ RUN/.lock                    held by the process that trains it
 """
 
 import contextlib
+import copy
 import dataclasses
 import os
 import signal
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sfm import storage
-from sfm.config import Config, from_dict, to_dict
+from sfm.config import Config, flat, from_dict, to_dict
 from sfm.demos import Demos, npz
 from sfm.demos.types import check, check_actions
 from sfm.envs import Env, make
@@ -32,6 +33,7 @@ from sfm.training.logs import Logs, open_logs, read_rows
 __all__ = ["Reporter", "Run", "Silent", "create", "fork", "reopen"]
 
 START = "start.safetensors"
+KEPT = ("task", "seed", "seeds", "warm_start", "schedule.envs")  # in a fork
 ONE_THREAD = 64 * 128**2  # batch x width^2 of the sfm-td3-cpu preset: 1.17 times as fast as with two threads
 
 
@@ -64,10 +66,7 @@ class Run:
         if self.demos is None and self.config.needs != "nothing":
             where = self.folder / "demos.npz"
             raise SfmError(f"{where} is missing: a run keeps the demonstrations it imitates there")
-        _choose_threads(self.config)
-        _keep_compiled_code()
-        from sfm.training.loop import Training  # imports JAX
-
+        Training = self._kind()
         with _alone(self.folder):
             beginning = load_policy(self.folder / START).module if self.config.begins_with_policy else None
             training = Training(self.config, self.make_env, self.demos, beginning)
@@ -90,14 +89,17 @@ class Run:
                 if last or time.monotonic() - saved >= self.config.schedule.save_seconds:
                     self._save(training)
                     saved = time.monotonic()
-                if asked_to_stop() and not training.done:
-                    return False
+                if last:
+                    break
         self.rows = read_rows(self.folder / "metrics.jsonl")
-        return True
+        return training.done
 
     def _save(self, training: Any) -> None:
         step = max(p.steps for p in training.progress)
         self.checkpoints.save(step, training.arrays(), training.meta())
+        self._save_policies(training)
+
+    def _save_policies(self, training: Any) -> None:
         env = training.envs[0]
         for i, seed in enumerate(training.seeds):
             p = training.progress[i]
@@ -117,11 +119,24 @@ class Run:
                     action_high=env.high.tolist(),
                 )
 
+    def try_on(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        """An error if a run of this configuration cannot go on from there; nothing is written."""
+        self._kind()(self.config, self.make_env, self.demos).restore(arrays, copy.deepcopy(meta))
+
+    def _kind(self) -> Any:
+        """The class `Training`, with JAX set up for it."""
+        _choose_threads(self.config)
+        _keep_compiled_code()
+        from sfm.training.loop import Training  # imports JAX
+
+        return Training
+
     def _restore(self, training: Any, logs: Logs, reporter: Reporter) -> None:
         step, arrays, meta, warnings = self.checkpoints.load()
         for warning in warnings:
             reporter.note(warning)
         training.restore(arrays, meta)
+        self._save_policies(training)  # it may have been stopped between its checkpoint and these
         done = {seed: p.steps for seed, p in zip(training.seeds, training.progress, strict=True)}
         logs.truncate(lambda row: row["step"] <= done.get(row["seed"], 0))
         reporter.note(f"resumed {self.folder} at step {step:,}")
@@ -196,13 +211,17 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
     `note` is told of damaged checkpoints that an earlier one stands in for.
     """
     folder = _unused(folder)
-    if config.task != source.config.task:
-        raise SfmError(f"a fork keeps its task: the replay of {source.folder} is of {source.config.task}")
+    before, after = (dict(flat(to_dict(c))) for c in (source.config, config))
+    if changed := [name for name in KEPT if before[name] != after[name]]:
+        raise SfmError(
+            f"a fork keeps {', '.join(KEPT)}; {changed[0]} is {before[changed[0]]} in {source.folder}"
+        )
     _check_ahead(source, config.schedule.steps)
     step, arrays, meta, warnings = source.checkpoints.load()
     for warning in warnings:
         note(warning)
     run = Run(folder, config, source.demos, source.make_env)
+    run.try_on(arrays, meta)
     run.checkpoints.save(step, arrays, meta)
     for path in (
         p for name in ("demos.npz", START, "metrics.jsonl", "policies/*") for p in source.folder.glob(name)
@@ -214,7 +233,11 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
 
 def _unused(folder: Path) -> Path:
     folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    try:
+        used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    except OSError as error:
+        raise storage.cannot_write(folder, error) from error
+    if used:
         resumable = (folder / "config.json").exists()
         advice = f"continue it with 'sfm resume {folder}', or choose" if resumable else "choose"
         raise SfmError(f"{folder} already exists: {advice} another folder for the run")

@@ -59,6 +59,16 @@ def test_the_actor_and_the_witness_move_on_every_second_update():
     assert acted[1] == pytest.approx(2 * gap, rel=1e-4)  # so that the mean over both is right
 
 
+def test_while_the_actor_rests_the_witness_goes_on():
+    agent, state = make(objective=small_sfm("fdm"))
+    states, metrics = updates(agent.resting(), state, 4)
+    awake, _ = updates(agent, state, 4)
+    assert same(states[0].learner.actor, states[4].learner.actor)
+    assert not same(states[0].objective.expert, states[4].objective.expert)
+    assert_close(states[2].objective, awake[2].objective)  # up to there no step of the actor could show
+    assert metrics[3]["gap"] > 0
+
+
 @pytest.mark.parametrize("kind", LEARNERS)
 @pytest.mark.parametrize("objective", [RewardConfig(), DiscriminatorConfig(sees="pair"), small_sfm("random")])
 def test_targets_of_several_steps_are_those_of_as_many_single_ones(kind, objective):

@@ -49,6 +49,8 @@ def test_lines_appear_where_there_is_data(tmp_path):
 
 def test_mean_is_over_the_steps_that_all_seeds_have_reached():
     assert _mean([{0: 1.0, 10: 2.0, 20: 5.0}, {0: 3.0, 10: 6.0}]) == {0: 2.0, 10: 4.0}
+    assert _mean([{0: 1.0, 10: 2.0, 20: 5.0}, {5: 3.0, 15: 7.0}]) == {5: 2.25, 10: 3.5, 15: 5.25}
+    assert _mean([{0: 1.0}, {5: 3.0}]) == {}
 
 
 @given(rows=ROWS)

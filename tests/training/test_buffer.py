@@ -180,6 +180,29 @@ def test_a_seed_that_adds_nothing_keeps_what_it_has():
     assert not np.asarray(replay.obs[1, 5:]).any()  # padding of its episode was dropped, too
 
 
+@given(plans, st.lists(st.integers(1, LONGEST), min_size=1, max_size=8))
+def test_an_episode_that_comes_in_parts_lies_as_if_it_had_come_whole(plan, cuts):
+    """While there is room to grow; at the end of the ring the rest of it becomes an episode of its own."""
+    whole, (replay, layout) = fill(plan), (buffer.empty(1, CAPACITY, 2, 1), Layout(CAPACITY, ROWS))
+    for number, (length, terminated) in enumerate(plan):
+        e, begin = episode(number, length, terminated), 0
+        for end in sorted({*(cut for cut in cuts if cut < length), length}):
+            part = slice(begin, begin + LONGEST)
+            rows = [np.pad(x[:, part], [(0, 0), (0, begin)] + [(0, 0)] * (x.ndim - 2)) for x in e[1:3]]
+            obs = np.pad(e.obs[:, begin:], [(0, 0), (0, begin), (0, 0)])
+            done = np.array([terminated and end == length])
+            now = Episodes(obs, *rows, np.array([end - begin]), done)
+            replay = add(replay, *buffer.rows_of([layout], [now], go_on=begin > 0))
+            begin = end
+    sample(replay, layout)  # checks that rows are of one piece
+    if sum(length + 1 for length, _ in plan) <= CAPACITY:
+        assert list(layout.episodes) == list(whole[1].episodes)
+        np.testing.assert_array_equal(replay.obs, whole[0].obs)
+        np.testing.assert_array_equal(replay.reward, whole[0].reward)
+    slots = [slot for start, n, _ in layout.episodes for slot in range(start, start + n + 1)]
+    assert len(slots) == len(set(slots))
+
+
 def test_several_environments_at_once():
     layout, replay = Layout(CAPACITY, ROWS), buffer.empty(1, CAPACITY, 2, 1)
     both = Episodes(*(np.concatenate(x) for x in zip(episode(0, 3, True), episode(1, 8, False), strict=True)))
@@ -190,8 +213,8 @@ def test_several_environments_at_once():
 
 def test_a_transition_takes_the_bytes_of_one_state_one_action_and_one_reward():
     obs_dim, action_dim, replay_size, steps = 24, 6, 100_000, 1000
-    capacity = replay_size + replay_size // steps + steps + 1  # as the training loop asks for it
-    layout = Layout(capacity, capacity // 16)
+    layout = Layout.holding(replay_size, steps)
+    capacity = layout.capacity
     for _ in range(150):
         layout.place(steps, False)
     rings = jax.eval_shape(lambda: buffer.empty(1, capacity, obs_dim, action_dim))

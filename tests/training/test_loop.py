@@ -243,6 +243,7 @@ OBJECTIVES = {
 }
 CASES = {name: {"objective": objective} for name, objective in OBJECTIVES.items()}
 CASES["segments"] = {"segments": 3}  # of 7, 7 and 6 steps
+CASES["segments of one environment"] = {"segments": 3, "envs": 1}
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -274,6 +275,35 @@ def test_a_seed_among_others_trains_as_it_would_alone(whole, alone):
     for a, b in zip(*(jax.tree.leaves(training.state) for training, _ in (whole, alone)), strict=True):
         np.testing.assert_allclose(a[1], b[0], rtol=1e-3, atol=1e-4)
         assert a[0].ndim == 0 or not a[0].any() or not np.array_equal(a[0], a[1])  # seeds differ
+
+
+@pytest.mark.parametrize(
+    ("ends", "changes"),
+    [
+        (False, {"steps": 360, "assess_episodes": 6, "actor_after": 150}),
+        (
+            True,
+            {"steps": 260, "assess_episodes": 4, "updates_per_step": 4.0, "assess_relax": 100.0},
+        ),
+    ],
+    ids=["young actors", "ends at different times"],
+)
+def test_seeds_do_not_use_up_each_others_updates(ends, changes):
+    """A seed with many updates put off, or one that has finished, leaves the others theirs."""
+    changes = {"segments": 4, "random_steps": 40, "assess_after": 40} | changes
+
+    def run(**seeds):
+        config = tiny(**changes | seeds)
+        training = Training(config, Ridge, ridge_demos()) if ends else point(**changes | seeds)
+        rows = [row for rows in training.rounds() for row in rows]
+        return {
+            s: [(r["step"], r["updates"], r.get("eval/updates")) for r in rows if r["seed"] == s]
+            for s in range(5)
+        }
+
+    together = run(seeds=5)
+    for seed in range(5):
+        assert run(seed=seed)[seed] == together[seed]
 
 
 def test_a_restored_run_goes_on_bit_for_bit(whole, case):

@@ -28,8 +28,9 @@ class Agent(NamedTuple):
     learner: Learner
     objective: Objective
     spec: Spec
-    actor_delay: int  # updates per step of the actor; 0: it rests
+    actor_delay: int  # updates per step of the actor
     normalise: bool
+    rests: bool = False  # whether the actor stays as it is, while all else learns
 
     def init(self, rng: np.random.Generator) -> AgentState:
         return self.actor(rng)._replace(objective=self.objective.init(rng))
@@ -46,7 +47,7 @@ class Agent(NamedTuple):
 
     def resting(self) -> "Agent":
         """An agent whose actor does not learn."""
-        return self._replace(actor_delay=0)
+        return self._replace(rests=True)
 
     def adopt(self, state: AgentState, policy: Any) -> AgentState:
         """`state` with the networks of `policy`, which has the form of `self.policy(state)`."""
@@ -100,15 +101,16 @@ class Agent(NamedTuple):
 
             turn = step // self.actor_delay
             weigh = self.objective.weigh(objective, value, batch, other, demos, turn, k_weight)
+            if self.rests:
+                _, (objective, weight_metrics) = weigh(value(batch.obs, k_actor))
+                return learner, objective, weight_metrics
             penalty = self.objective.penalty(objective, batch, demos, k_penalty)
             learner, (objective, weight_metrics), actor_metrics = self.learner.actor_step(
                 learner, batch, weigh, penalty, k_actor
             )
             return learner, objective, weight_metrics | actor_metrics
 
-        actor_metrics: Metrics = {}
-        if self.actor_delay:
-            learner, objective, actor_metrics = self._delayed(improve, step, learner, objective)
+        learner, objective, actor_metrics = self._delayed(improve, step, learner, objective)
         state = AgentState(self.learner.sync(learner, step), objective, moments)
         return state, metrics | critic_metrics | actor_metrics
 

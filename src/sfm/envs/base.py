@@ -20,7 +20,7 @@ class Env(Protocol):
     high: np.ndarray  # [action_dim], and at 1
     max_steps: int  # steps until the time limit
     terminates: bool  # False if that is the only way in which episodes end
-    parallel: bool  # whether most of a step is spent outside Python, so that it is worth a thread
+    parallel: bool  # whether most of a step is spent outside Python, so that a thread pays; if left out, not
     control_timestep: float  # seconds per step: the frame rate of a video
 
     def reset(self, seed: int) -> np.ndarray:

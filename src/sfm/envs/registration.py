@@ -18,7 +18,10 @@ def register() -> None:
 
 
 class TaskEnv(gymnasium.Env[np.ndarray, np.ndarray]):
-    """One of our environments as a Gymnasium environment; a seed starts the episode it starts in ours."""
+    """One of our environments as a Gymnasium environment; a seed starts the episode it starts in ours.
+
+    Actions are in the actuators' own range, as with other Gymnasium environments and `Policy.predict`.
+    """
 
     metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012  Gymnasium's own convention
 
@@ -27,14 +30,15 @@ class TaskEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         self.render_mode = render_mode
         self.metadata = {**self.metadata, "render_fps": round(1 / env.control_timestep)}
         self.observation_space = Box(-np.inf, np.inf, (env.obs_dim,), np.float32)
-        self.action_space = Box(-1.0, 1.0, (env.action_dim,), np.float32)
+        self.action_space = Box(env.low.astype(np.float32), env.high.astype(np.float32))
+        self._centre, self._reach = (env.high + env.low) / 2, (env.high - env.low) / 2
 
     def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[np.ndarray, dict]:
         super().reset(seed=seed)
         return self._env.reset(int(self.np_random.integers(2**32)) if seed is None else seed), {}
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
-        return *self._env.step(action), {}
+        return *self._env.step((action - self._centre) / self._reach), {}
 
     def render(self) -> np.ndarray | None:
         return self._env.render() if self.render_mode == "rgb_array" else None

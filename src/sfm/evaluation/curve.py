@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sfm import storage
 from sfm.errors import SfmError
 
@@ -29,7 +31,8 @@ def plot(
 ) -> None:
     """Draws rows with "step", perhaps "seed", and any of "eval/current", "eval/checkpoint" and "gap".
 
-    Several seeds are drawn thin, with their mean over the steps that all of them have reached.
+    Several seeds are drawn thin, with their mean over the range of steps that all of them have, each taken to
+    be straight between its points.
     """
     current, checkpoint = _by_seed(rows, "eval/current"), _by_seed(rows, "eval/checkpoint")
     gap = _by_seed(rows, "gap", positive=True)
@@ -111,8 +114,10 @@ def _few_log_ticks(axes: "Axes", values: list[float]) -> None:
 
 
 def _mean(seeds: list[Series]) -> Series:
-    shared = set.intersection(*(set(series) for series in seeds))
-    return {step: sum(series[step] for series in seeds) / len(seeds) for step in shared}
+    low, high = max(map(min, seeds)), min(map(max, seeds))
+    steps = sorted({step for series in seeds for step in series if low <= step <= high})
+    lines = [np.interp(steps, *_points(series)) for series in seeds]
+    return dict(zip(steps, np.mean(lines, 0).tolist(), strict=True))
 
 
 def _points(series: Series) -> tuple[list[int], list[float]]:

@@ -1,7 +1,8 @@
 """Replay on the device. Each state is stored once; next states, goals and episode ends come from the layout.
 
-Episodes lie one after another in a ring of slots, an episode of L transitions in L+1 slots. Which slots hold
-which episode is bookkeeping of the host (`Layout`); the device sees it as a small table (`Table`).
+Episodes lie one after another in a ring of slots, an episode of L transitions in L+1 slots. One that comes in
+parts grows where it lies, unless another came between. Which slots hold which episode is bookkeeping of the
+host (`Layout`); the device sees it as a small table (`Table`).
 """
 
 from collections import deque
@@ -15,6 +16,7 @@ from jax import Array
 
 from sfm.agents.nets import stacked
 from sfm.agents.types import Ahead, Batch, Spec
+from sfm.errors import SfmError
 
 __all__ = ["Episodes", "Layout", "Replay", "Table", "add", "empty", "sample"]
 
@@ -72,17 +74,22 @@ class Layout:
         capacity = transitions + transitions // longest + longest + 1
         return cls(capacity, capacity // min(longest + 1, 16) + 1)
 
-    def place(self, length: int, terminated: bool) -> int:
-        """Make room for an episode; returns its first slot."""
-        need = length + 1
-        if self.head + need > self.capacity:  # an episode never wraps around
-            while self.episodes and self.episodes[0][0] >= self.head:
-                self.episodes.popleft()
-            self.head = 0
-        start, self.head = self.head, self.head + need
+    def place(self, length: int, terminated: bool, *, goes_on: bool = False) -> int:
+        """Make room for an episode or, if it `goes_on`, for more of the last one; returns its first slot."""
+        if goes_on and self.episodes and self.head + length <= self.capacity:
+            whole, before, _ = self.episodes.pop()
+            start = self.head - 1  # of the state where the last part ended
+        else:
+            if self.head + length + 1 > self.capacity:  # an episode never wraps around
+                while self.episodes and self.episodes[0][0] >= self.head:
+                    self.episodes.popleft()
+                self.head = 0
+            whole = start = self.head
+            before = 0
+        self.head = start + length + 1
         while self.episodes and (len(self.episodes) >= self.rows or self._overlaps(start)):
             self.episodes.popleft()
-        self.episodes.append((start, length, terminated))
+        self.episodes.append((whole, before + length, terminated))
         return start
 
     def _overlaps(self, start: int) -> bool:
@@ -119,8 +126,13 @@ def stack_tables(layouts: list[Layout]) -> Table:
     return Table(**stacked([layout.table() for layout in layouts]))
 
 
-def rows_of(layouts: list[Layout], episodes: Sequence[Episodes | None]) -> tuple[np.ndarray, ...]:
-    """Place the episodes of each seed (None: it adds nothing); slots [S, R], obs, action and reward rows."""
+def rows_of(
+    layouts: list[Layout], episodes: Sequence[Episodes | None], *, go_on: bool = False
+) -> tuple[np.ndarray, ...]:
+    """Place the episodes of each seed (None: it adds nothing); slots [S, R], obs, action and reward rows.
+
+    If they `go_on`, each seed's one episode is the next part of what it added last.
+    """
     some = next(e for e in episodes if e is not None)
     n, states = some.obs.shape[:2]
     slots = np.full((len(layouts), n, states), layouts[0].capacity, np.int32)  # beyond the end: dropped
@@ -131,7 +143,7 @@ def rows_of(layouts: list[Layout], episodes: Sequence[Episodes | None]) -> tuple
             length = int(e.length[i])
             if not length:
                 continue
-            start = layout.place(length, bool(e.terminated[i]))
+            start = layout.place(length, bool(e.terminated[i]), goes_on=go_on)
             slots[s, i, : length + 1] = start + np.arange(length + 1)
     everyone = [some if e is None else e for e in episodes]
     action = np.pad(np.stack([e.action for e in everyone]), ((0, 0), (0, 0), (0, 1), (0, 0)))
@@ -215,4 +227,7 @@ def to_host(replay: Replay, used: int) -> dict[str, Any]:
 
 
 def from_host(replay: Replay, arrays: dict[str, np.ndarray]) -> Replay:
+    room, need = replay.obs.shape[1], arrays["obs"].shape[1]
+    if need > room:
+        raise SfmError(f"what was stored takes {need:,} places of the replay, and this one has {room:,}")
     return Replay(*(ring.at[:, : arrays[n].shape[1]].set(arrays[n]) for n, ring in replay._asdict().items()))

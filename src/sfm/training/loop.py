@@ -8,7 +8,7 @@ import contextlib
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,6 +50,7 @@ class SeedProgress:
     steps: int = 0  # in the budget
     collected: int = 0  # those that entered the replay
     episodes: int = 0
+    round_steps: int = 0  # in the last round
     kept_steps: int = 0  # where the checkpoint policy was taken
     kept_updates: int = 0
     owed: float = 0.0  # updates that its steps have earned but not yet had
@@ -92,7 +93,10 @@ class Training:
         self.resting = Device(self.agent.resting(), s.chunk, s.batch)  # where the actor does not learn yet
         self.keys = jnp.stack([jax.random.key(seed) for seed in self.seeds])
         self.part = math.ceil(env.max_steps / s.segments)  # steps collected between updates
-        self.layouts = [Layout.holding(s.replay, self.part) for _ in self.seeds]
+        together = s.envs == 1  # the parts of an episode then lie one after another
+        self.layouts = [
+            Layout.holding(s.replay, env.max_steps if together else self.part) for _ in self.seeds
+        ]
         capacity = self.layouts[0].capacity
         self.replay = buffer.empty(len(self.seeds), capacity, env.obs_dim, env.action_dim)
         self.state = self.device.init([self._draws(i, INIT, 0) for i in range(len(self.seeds))])
@@ -135,15 +139,15 @@ class Training:
         else:
             rows: dict[int, Row] = {i: {} for i in running}
             # the policies that begin this round, beside everything else; at the end of a run, those it leaves
-            ahead = len(self.envs) * self.envs[0].max_steps
-            unfinished = [i for i in running if self.progress[i].steps + ahead < self.schedule.steps]
-            with self._evaluating([i for i in unfinished if self._due(i, ahead)], rows):
+            ahead = {i: self._ahead(self.progress[i]) for i in running}
+            unfinished = [i for i in running if self.progress[i].steps + ahead[i] < self.schedule.steps]
+            with self._evaluating([i for i in unfinished if self._due(i, ahead[i])], rows):
                 episodes = self._collect(running)
                 for i, e in episodes.items():
                     rows[i] |= self._row(i, e)
                 self._assess(episodes, rows)
                 self._refresh(running, rows)
-                self._learn(self._most() if self._running() else math.inf)
+                self._learn(finished=set(running) - set(self._running()))
                 self._settle()
             self._report(rows)
             if self.schedule.assess_after >= self.schedule.steps:  # nothing is assessed
@@ -154,6 +158,10 @@ class Training:
         with self._evaluating(last, rows):
             pass
         return list(rows.values())
+
+    def _ahead(self, p: SeedProgress) -> int:
+        """Steps that a round will have, as far as can be told: as many as the last."""
+        return p.round_steps or len(self.envs) * self.envs[0].max_steps
 
     def _running(self) -> list[int]:
         plan = self.agent.objective.offline
@@ -205,7 +213,7 @@ class Training:
         for until in range(part, steps + part, part):
             new = {i: e.advance(act, min(until, steps)) for i, (e, act) in begun.items()}
             self._settle()
-            self._add(new)
+            self._add(new, go_on=until > part and len(self.envs) == 1)
             for i, e in new.items():
                 p, taken = self.progress[i], int(e.length.sum())
                 if self._learns_meanwhile(i):
@@ -213,9 +221,11 @@ class Training:
                 p.collected += taken
                 p.steps += taken
             if until < steps:
-                self._learn(self._most())
+                self._learn()
         for i in running:
-            self.progress[i].episodes += len(self.envs)
+            p = self.progress[i]
+            p.episodes += len(self.envs)
+            p.round_steps = int(begun[i][0].length.sum())
         return {i: e.episodes for i, (e, _) in begun.items()}
 
     def _begin(self, i: int) -> tuple[Rollout, Act]:
@@ -243,11 +253,11 @@ class Training:
             return math.inf
         return 2 * max(len(self.envs) * self.part * self.schedule.updates_per_step, self.schedule.chunk)
 
-    def _add(self, episodes: dict[int, Episodes]) -> None:
+    def _add(self, episodes: dict[int, Episodes], go_on: bool) -> None:
         if not any(e.length.any() for e in episodes.values()):
             return
         everyone = [episodes.get(i) for i in range(len(self.seeds))]
-        self.replay = self.device.add(self.replay, *buffer.rows_of(self.layouts, everyone))
+        self.replay = self.device.add(self.replay, *buffer.rows_of(self.layouts, everyone, go_on=go_on))
 
     def _assess(self, episodes: dict[int, Episodes], rows: dict[int, Row]) -> None:
         random = self.schedule.random_steps
@@ -322,16 +332,16 @@ class Training:
         noise = coloured(draw, (env.max_steps, count, env.action_dim), self.schedule.noise_colour)
         return play(self.envs, starts, self.current[i], noise)
 
-    def _learn(self, most: float = math.inf) -> None:
-        """Start the updates that are due, in compiled chunks, at most so many; the rest waits."""
-        chunk, left = self.schedule.chunk, most
-        table = None
-        while left >= chunk and any(ready := [self._ready(p) for p in self.progress]):
+    def _learn(self, finished: Collection[int] = ()) -> None:
+        """Start the updates that are due, in compiled chunks; all of those of `finished` seeds, of others at
+        most `_most`, and the rest waits."""
+        chunk, table = self.schedule.chunk, None
+        left = np.array([math.inf if i in finished else self._most() for i in range(len(self.seeds))])
+        while (due := (left >= chunk) & np.array([self._ready(p) for p in self.progress])).any():
             if table is None:
                 self.device.ready()
                 self.begun = time.perf_counter()
                 table = jax.device_put(buffer.stack_tables(self.layouts))
-            due = np.array(ready)
             young = due & np.array([p.updates < self.schedule.actor_after for p in self.progress])
             device, active = (self.resting, young) if young.any() else (self.device, due)
             self.state, metrics = device.updates(*self._update_args(table, active))
@@ -339,7 +349,7 @@ class Training:
             for p in np.array(self.progress)[active]:
                 p.owed -= chunk
                 p.updates += chunk
-            left -= chunk
+            left[active] -= chunk
 
     def _ready(self, p: SeedProgress) -> bool:
         return p.owed >= self.schedule.chunk and not p.judging

@@ -60,7 +60,7 @@ class Rollout:
         self.reward, self.length = np.zeros((n, self.steps), np.float32), np.zeros(n, np.int32)
         self.terminated = np.zeros(n, bool)
         self.time, self.running = 0, np.ones(n, bool)
-        groups = min(n, GROUPS) if all(env.parallel for env in envs) else 1
+        groups = min(n, GROUPS) if all(getattr(env, "parallel", False) for env in envs) else 1
         edges = [n * k // groups for k in range(groups + 1)]
         self.groups = [slice(*edge) for edge in itertools.pairwise(edges)]
 
