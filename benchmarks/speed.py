@@ -14,12 +14,12 @@ from benchmarks.measure import Row, Settings, timed
 from sfm.agents.agent import make_agent
 from sfm.agents.types import ExpertStates
 from sfm.config import Config, SFMConfig, TD7Config
-from sfm.presets import preset
+from sfm.presets import PRESETS, preset
 from sfm.training import buffer
 from sfm.training.device import Device
 from sfm.training.loop import recipe
 
-__all__ = ["dispatch", "prepared", "seeds", "shortened", "updates"]
+__all__ = ["dispatch", "others", "prepared", "seeds", "shortened", "updates"]
 
 SEEDS = 5
 EPISODES = 20  # in replay
@@ -41,6 +41,15 @@ def updates(settings: Settings) -> Iterator[Row]:
                 "achieved_over_numpy": rate * in_numpy / UPDATES,
             },
         )
+
+
+def others(settings: Settings) -> Iterator[Row]:
+    """Updates/s of the presets that `updates` leaves out."""
+    for name in PRESETS if not settings.quick else ():
+        if name not in settings.presets:
+            config = shortened(preset(name))
+            (update,) = timed(prepared(config), seconds=settings.seconds / 4)
+            yield name, {"updates_per_s": config.schedule.chunk / update}
 
 
 def seeds(settings: Settings) -> Iterator[Row]:

@@ -39,7 +39,7 @@ def first_update(folder: Path, cache: Path) -> float:
         while child.poll() is None:
             rows = read_rows(folder / "metrics.jsonl")
             bursts = [row["burst_seconds"] for row in rows if "burst_seconds" in row]
-            if bursts:  # the row is written when its burst is over
+            if bursts:  # the row is written when its round is over, so this is a little more than the truth
                 return time.perf_counter() - begin - bursts[0]
             time.sleep(0.01)
         raise SfmError(f"the run ended before its first update (exit status {child.returncode})")
