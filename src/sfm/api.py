@@ -228,6 +228,7 @@ def finish(
     from sfm.evaluation import curve
     from sfm.evaluation import video as film
     from sfm.evaluation.evaluate import evaluate
+    from sfm.evaluation.scores import reference
     from sfm.training.logs import read_rows
     from sfm.training.rollout import VIDEO, reset_seed
 
@@ -238,8 +239,9 @@ def finish(
     returns = {s: evaluate(env, policy, episodes, s) for s, policy in policies.items()}
     try:
         rows = read_rows(Path(run) / "metrics.jsonl")
-        title = f"{config.task}, {config.preset}"
-        curve.plot(rows, Path(run) / "curve.png", title=title, expert=expert_return(run))
+        title, scale = f"{config.task}, {config.preset}", reference(config.task)
+        levels = {"expert": expert_return(run), "random": scale.random if scale else None}
+        curve.plot(rows, Path(run) / "curve.png", title=title, **levels)
         note(f"curve  {Path(run) / 'curve.png'}")
         if video:
             best = max(returns, key=lambda s: returns[s].mean())
