@@ -63,6 +63,7 @@ CPU_SCHEDULE = ScheduleConfig(
     batch=64,
     chunk=100,
     assess_after=50_000,
+    assess_early="best",
     assess_by="mean",
     assess_rescore=True,
     eval_every=10_000,

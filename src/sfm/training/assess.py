@@ -1,7 +1,8 @@
 """Which policy to keep: TD7's checkpoint rule with the feature gap in place of the return.
 
 A policy is judged by its worst episode (or their mean). One that falls below the best so far is trained on at
-once; one that survives `assess_episodes` episodes becomes the checkpoint. Early in a run the latest is kept.
+once; one that survives `assess_episodes` episodes becomes the checkpoint. Early in a run the latest is kept, or one
+episode decides.
 """
 
 from collections.abc import Sequence
@@ -69,7 +70,7 @@ def assess(
     enough = len(state.scores) >= (1 if early else config.assess_episodes)
     if score >= bar and not enough:
         return state, Verdict(False, 0)
-    keep = early or (score >= bar and enough)
+    keep = score >= bar or (early and config.assess_early == "latest")
     verdict = Verdict(keep, state.steps)
     settled = state.settled or (keep and not early)
     return Assessment(best=score if keep else state.best, settled=settled), verdict
