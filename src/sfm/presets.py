@@ -63,7 +63,6 @@ CPU_SCHEDULE = ScheduleConfig(
     batch=64,
     chunk=100,
     assess_after=50_000,
-    assess_early="best",
     assess_by="mean",
     assess_rescore=True,
     eval_every=10_000,
@@ -106,7 +105,7 @@ def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
         n_step=N_STEP,
         learner=learner,
         objective=SFMConfig(**(settings | objective)),
-        schedule=dataclasses.replace(CPU_SCHEDULE, batch=size, steps=150_000),
+        schedule=dataclasses.replace(CPU_SCHEDULE, batch=size, steps=150_000, assess_early="best"),
     )
 
 

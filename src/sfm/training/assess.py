@@ -1,8 +1,8 @@
 """Which policy to keep: TD7's checkpoint rule with the feature gap in place of the return.
 
 A policy is judged by its worst episode (or their mean). One that falls below the best so far is trained on at
-once; one that survives `assess_episodes` episodes becomes the checkpoint. Early in a run the latest is kept, or one
-episode decides.
+once; one that survives `assess_episodes` episodes becomes the checkpoint. Early in a run the latest is kept,
+or one episode decides.
 """
 
 from collections.abc import Sequence
