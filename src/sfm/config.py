@@ -360,9 +360,7 @@ class ScheduleConfig:
     chunk: int = 250
     """Updates per compiled call."""
     assess_after: int = 75_000
-    """Until then it learns without a pause; afterwards a checkpoint policy must pass the assessment."""
-    assess_early: Literal["latest", "best"] = "latest"
-    """Until then the checkpoint policy is the latest, or the one of the best episode."""
+    """Until then the checkpoint policy is the latest; afterwards it must pass the assessment."""
     assess_episodes: int = 3
     assess_relax: float = 1.1
     assess_by: Literal["min", "mean"] = "min"

@@ -105,7 +105,7 @@ def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
         n_step=N_STEP,
         learner=learner,
         objective=SFMConfig(**(settings | objective)),
-        schedule=dataclasses.replace(CPU_SCHEDULE, batch=size, steps=150_000, assess_early="best"),
+        schedule=dataclasses.replace(CPU_SCHEDULE, batch=size, steps=150_000),
     )
 
 

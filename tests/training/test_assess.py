@@ -40,16 +40,6 @@ def test_early_on_the_latest_policy_is_kept_even_if_it_is_worse():
     assert state == Assessment(best=-5.0)
 
 
-def test_early_on_one_episode_can_decide():
-    best = ScheduleConfig(assess_early="best")
-    state, verdict = assess(Assessment(best=-1.0), [-5.0], 1000, 20_000, best)
-    assert verdict == (False, 1000)  # not kept, and trained on at once
-    assert state == Assessment(best=-1.0)
-    state, verdict = assess(state, [-0.5], 1000, 21_000, best)
-    assert verdict == (True, 1000)
-    assert state == Assessment(best=-0.5)
-
-
 def test_after_the_early_phase_three_good_episodes_make_a_checkpoint():
     state, config = late()
     for scores_so_far, score in enumerate((-0.5, -0.2)):

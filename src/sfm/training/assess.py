@@ -1,8 +1,7 @@
 """Which policy to keep: TD7's checkpoint rule with the feature gap in place of the return.
 
 A policy is judged by its worst episode (or their mean). One that falls below the best so far is trained on at
-once; one that survives `assess_episodes` episodes becomes the checkpoint. Early in a run the latest is kept,
-or one episode decides.
+once; one that survives `assess_episodes` episodes becomes the checkpoint. Early in a run the latest is kept.
 """
 
 from collections.abc import Sequence
@@ -70,7 +69,7 @@ def assess(
     enough = len(state.scores) >= (1 if early else config.assess_episodes)
     if score >= bar and not enough:
         return state, Verdict(False, 0)
-    keep = score >= bar or (early and config.assess_early == "latest")
+    keep = early or (score >= bar and enough)
     verdict = Verdict(keep, state.steps)
     settled = state.settled or (keep and not early)
     return Assessment(best=score if keep else state.best, settled=settled), verdict
