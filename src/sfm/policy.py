@@ -106,9 +106,7 @@ def find_policy(path: str | Path, which: str = "checkpoint", seed: int | None = 
 
 def differences(policy: Policy, config: Config) -> list[str]:
     """Settings that the policy's networks have otherwise than those of a run of `config`, as name=value."""
-    own = from_dict(
-        Config, policy.meta["config"]
-    )  # settings that an older file does not tell are the defaults
+    own = from_dict(Config, policy.meta["config"])  # what an older file does not tell is the default
     theirs, ours = (dict(flat(to_dict(c))) for c in (own, config))
     return [f"{name}={theirs[name]}" for name in FORM if name in theirs and theirs[name] != ours.get(name)]
 

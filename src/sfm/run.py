@@ -11,7 +11,6 @@ RUN/.lock                    held by the process that trains it
 """
 
 import contextlib
-import copy
 import dataclasses
 import os
 import signal
@@ -121,7 +120,7 @@ class Run:
 
     def try_on(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
         """An error if a run of this configuration cannot go on from there; nothing is written."""
-        self._kind()(self.config, self.make_env, self.demos).restore(arrays, copy.deepcopy(meta))
+        self._kind()(self.config, self.make_env, self.demos).restore(arrays, meta)
 
     def _kind(self) -> Any:
         """The class `Training`, with JAX set up for it."""

@@ -115,7 +115,7 @@ class Circle:
     """`probe_point` seen as a point on a circle: phi of a single number would know little but its sign."""
 
     name, obs_dim, action_dim, max_steps, control_timestep = "circle", 2, 1, 20, 0.1
-    low, high, terminates, parallel = -np.ones(1), np.ones(1), False, False
+    low, high, terminates = -np.ones(1), np.ones(1), False
 
     def __init__(self):
         self.env = make("probe_point")
@@ -173,7 +173,7 @@ class Ridge:
     """A ball on a ridge of the line rolls off it, and the episode ends, unless the action holds it."""
 
     name, obs_dim, action_dim, max_steps, control_timestep = "ridge", 2, 1, 40, 0.1
-    low, high, terminates, parallel = -np.ones(1), np.ones(1), True, False
+    low, high, terminates = -np.ones(1), np.ones(1), True
 
     def reset(self, seed):
         self.x, self.v, self.t = np.random.default_rng(seed).uniform(-0.05, 0.05), 0.0, 0

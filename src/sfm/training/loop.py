@@ -93,10 +93,9 @@ class Training:
         self.resting = Device(self.agent.resting(), s.chunk, s.batch)  # where the actor does not learn yet
         self.keys = jnp.stack([jax.random.key(seed) for seed in self.seeds])
         self.part = math.ceil(env.max_steps / s.segments)  # steps collected between updates
-        together = s.envs == 1  # the parts of an episode then lie one after another
-        self.layouts = [
-            Layout.holding(s.replay, env.max_steps if together else self.part) for _ in self.seeds
-        ]
+        self.grows = s.envs == 1  # whether the parts of an episode lie one after another
+        longest = env.max_steps if self.grows else self.part
+        self.layouts = [Layout.holding(s.replay, longest) for _ in self.seeds]
         capacity = self.layouts[0].capacity
         self.replay = buffer.empty(len(self.seeds), capacity, env.obs_dim, env.action_dim)
         self.state = self.device.init([self._draws(i, INIT, 0) for i in range(len(self.seeds))])
@@ -213,7 +212,7 @@ class Training:
         for until in range(part, steps + part, part):
             new = {i: e.advance(act, min(until, steps)) for i, (e, act) in begun.items()}
             self._settle()
-            self._add(new, go_on=until > part and len(self.envs) == 1)
+            self._add(new, go_on=self.grows and until > part)
             for i, e in new.items():
                 p, taken = self.progress[i], int(e.length.sum())
                 if self._learns_meanwhile(i):
@@ -477,9 +476,8 @@ class Training:
             layout.restore(part(f"layouts/{i}"))
         self.seconds = meta["seconds"]
         for p, saved in zip(self.progress, meta["progress"], strict=True):
-            a = saved.pop("assessment")
-            p.__dict__.update(saved)
-            p.assessment = Assessment(a[0], tuple(a[1]), a[2], a[3])
+            best, scores, *rest = saved["assessment"]
+            p.__dict__.update(saved | {"assessment": Assessment(best, tuple(scores), *rest)})
 
 
 def recipe(c: Config) -> str:
