@@ -13,6 +13,7 @@ import shutil
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from sfm.errors import SfmError
 from sfm.evaluation.scores import normalised, reference
 from sfm.presets import preset as make_preset
 from sfm.progress import Progress
-from sfm.run import create, reopen
+from sfm.run import Run, create, reopen
 from sfm.training.logs import read_rows
 
 
@@ -45,22 +46,29 @@ class Options:
     results: Path = Path("results/learning")
 
 
-def train(options: Options, task: str, name: str) -> Path:
-    label = f"{task}_{name}_seed{options.seed}" + (f"x{options.seeds}" if options.seeds > 1 else "")
-    folder = options.runs / label
+def open_run(folder: Path, name: str, changes: dict[str, Any], demos: Path | None = None) -> Run:
+    """The run in `folder`, or a new one of a preset with options changed, from one demonstration."""
     if (folder / "config.json").exists():
-        run = reopen(folder)
-    else:
-        changes = {"task": task, "seed": options.seed, "seeds": options.seeds}
-        changes |= {"steps": options.steps} if options.steps else {}
-        changes |= dict(map(api.setting, options.change))
-        config = api.overridden(make_preset(name), changes)
-        source = options.demos / task / "1.npz" if options.demos else None
-        demos, provenance = api.find_demos(source, config)
-        run = create(folder, config, demos, provenance=provenance)
+        return reopen(folder)
+    config = api.overridden(make_preset(name), changes)
+    found, provenance = api.find_demos(demos and demos / config.task / "1.npz", config)
+    return create(folder, config, found, provenance=provenance)
+
+
+def go_on(run: Run, folder: Path) -> None:
+    """Train to the end, or stop when told to."""
     with Progress(run.config, folder) as progress:
         if not run.train(progress):
             raise SfmError(f"stopped; repeat the command to go on with {folder}")
+
+
+def train(options: Options, task: str, name: str) -> Path:
+    label = f"{task}_{name}_seed{options.seed}" + (f"x{options.seeds}" if options.seeds > 1 else "")
+    folder = options.runs / label
+    changes = {"task": task, "seed": options.seed, "seeds": options.seeds}
+    changes |= {"steps": options.steps} if options.steps else {}
+    changes |= dict(map(api.setting, options.change))
+    go_on(open_run(folder, name, changes, options.demos), folder)
     returns = api.finish(folder, episodes=options.episodes, video=False, note=print)
     kept = options.results / label
     kept.mkdir(parents=True, exist_ok=True)

@@ -366,6 +366,9 @@ class ScheduleConfig:
     assess_by: Literal["min", "mean"] = "min"
     assess_rescore: bool = False
     """Score the checkpoint policy's episodes again under the features of now before comparing with it."""
+    average_updates: int = 0
+    """Above 0: the policy that is assessed and kept is a moving average of the weights over about so many
+    updates, which does not swing as the one does that explores."""
     eval_every: int = 25_000
     eval_episodes: int = 10
     save_seconds: float = 60.0
@@ -430,6 +433,8 @@ class Config:
             (s.replay > s.batch, "schedule.replay must exceed schedule.batch"),
             (s.eval_every >= 1 and s.eval_episodes >= 1, "eval_every and eval_episodes must be at least 1"),
             (s.assess_episodes >= 1, "assess_episodes must be at least 1"),
+            (s.average_updates >= 0, "average_updates must not be negative"),
+            (s.average_updates == 0 or s.segments > 1, "average_updates needs segments above 1"),
         ]
         for name in ("refresh_every", "refresh_episodes", "refresh_updates", "refresh_batch"):
             checks.append((getattr(self.objective, name, 1) >= 1, f"objective.{name} must be at least 1"))

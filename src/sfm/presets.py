@@ -66,6 +66,7 @@ CPU_SCHEDULE = ScheduleConfig(
     assess_relax=10.0,  # one episode may have been lucky: the first that is assessed sets the bar
     assess_by="mean",
     assess_rescore=True,
+    average_updates=500,
     eval_every=10_000,
     eval_episodes=5,
 )

@@ -244,6 +244,7 @@ OBJECTIVES = {
 CASES = {name: {"objective": objective} for name, objective in OBJECTIVES.items()}
 CASES["segments"] = {"segments": 3}  # of 7, 7 and 6 steps
 CASES["segments of one environment"] = {"segments": 3, "envs": 1}
+CASES["averaged"] = {"segments": 3, "average_updates": 20}
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -399,6 +400,41 @@ def test_in_segments_updates_follow_the_steps_and_a_good_policy_rests_while_it_i
     assert table["total"] == 800
     assert set(table["length"].tolist()) == {0, 5}  # unused rows, and parts
     assert row["updates"] == training.progress[0].updates
+
+
+def test_what_is_kept_may_be_an_average_of_the_weights():
+    """Over 20 updates: what is older counts exp(-n / 20). It is what plays when it is assessed."""
+    training = point(segments=2, random_steps=40, assess_after=80, steps=480, average_updates=20)
+    settle, want, judged = training._settle, jax.tree.leaves(training.current[0]), 0
+
+    def watch():
+        nonlocal want
+        before, begun = training.progress[0].updates, training.begun is not None
+        made = before - training.before[0]
+        settle()
+        if begun:
+            new = jax.tree.leaves(training.current[0])
+            want = [
+                w * np.exp(-made / 20) + x * (1 - np.exp(-made / 20)) for w, x in zip(want, new, strict=True)
+            ]
+
+    training._settle = watch
+    for _ in training.rounds():
+        for a, b in zip(jax.tree.leaves(training.candidate[0]), want, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+        if training.progress[0].judging:
+            judged += 1
+            training.current[0] = None  # must not be asked
+            _, act = training._begin(0)
+            act(np.zeros((2, training.envs[0].obs_dim), np.float32), 0, slice(0, 2))
+            training.current = training.device.policies(training.state)
+    assert judged
+    assert not equal(training.checkpoint[0], training.current[0])
+
+
+def test_an_average_needs_a_policy_that_learns_during_episodes():
+    with pytest.raises(SfmError, match="average_updates needs segments above 1"):
+        point(average_updates=20)
 
 
 def test_a_replay_too_small_for_a_round_is_refused():

@@ -102,14 +102,16 @@ class Training:
         if beginning is not None:
             self.state = self.device.adopt(self.state, beginning)
         self.device.compile_ahead(recipe(config), *self._update_args(buffer.stack_tables(self.layouts)))
-        self.current = self.device.policies(self.state)
+        self.current = self.device.policies(self.state)  # what acts
+        self.candidate = list(self.current)  # what may be kept
         self.checkpoint = list(self.current)
         rows = s.envs * math.ceil(s.assess_episodes / s.envs)
         nothing = Judged.empty(rows, env.max_steps, env.obs_dim)
         self.judged = [nothing for _ in self.seeds]  # episodes of the policy under assessment
         self.kept = [nothing for _ in self.seeds]  # those of the checkpoint policy
         self.history: list[tuple[np.ndarray, Any]] = []  # seeds and metrics of this round's updates
-        self.begun: float | None = None  # when the updates under way began
+        self.begun: float | None = None  # when the updates under way began,
+        self.before = [0 for _ in self.seeds]  # and after how many others
         self.busy = 0.0  # seconds of this round's updates
         self.seconds = 0.0
 
@@ -180,7 +182,7 @@ class Training:
         self.state = self.device.restart(self.state, state.learner, state.moments)
         self.current = self.device.policies(self.state)
         self._check_policies()
-        self.checkpoint = list(self.current)
+        self.candidate, self.checkpoint = list(self.current), list(self.current)
 
     def _study(self, running: list[int], plan: Offline) -> dict[int, Row]:
         """A round without episodes: a chunk of updates, each of them a step. Keeps the best policy."""
@@ -238,8 +240,12 @@ class Training:
             action = 2 * draw.random(shape, np.float32) - 1
             return begun, lambda obs, t, group: action[t, group]
         noise = coloured(draw, shape, self.schedule.noise_colour)
-        # the newest policy at that time
-        return begun, lambda obs, t, group: self.current[i](obs, noise[t, group])
+
+        def act(obs: np.ndarray, t: int, group: slice) -> np.ndarray:
+            policies = self.candidate if p.judging else self.current  # the newest at that time
+            return policies[i](obs, noise[t, group])
+
+        return begun, act
 
     def _learns_meanwhile(self, i: int) -> bool:
         """Whether a seed learns during its episodes."""
@@ -290,9 +296,9 @@ class Training:
                 p.owed += verdict.train * self.schedule.updates_per_step
 
     def _keep(self, i: int) -> None:
-        """The current policy becomes the checkpoint."""
+        """The candidate becomes the checkpoint."""
         p = self.progress[i]
-        self.checkpoint[i], p.kept_steps, p.kept_updates = self.current[i], p.steps, p.updates
+        self.checkpoint[i], p.kept_steps, p.kept_updates = self.candidate[i], p.steps, p.updates
 
     def _scores(self, judged: Sequence[Judged]) -> list[list[float]]:
         """Of each seed's episodes, under the features of now."""
@@ -339,7 +345,7 @@ class Training:
         while (due := (left >= chunk) & np.array([self._ready(p) for p in self.progress])).any():
             if table is None:
                 self.device.ready()
-                self.begun = time.perf_counter()
+                self.begun, self.before = time.perf_counter(), [p.updates for p in self.progress]
                 table = jax.device_put(buffer.stack_tables(self.layouts))
             young = due & np.array([p.updates < self.schedule.actor_after for p in self.progress])
             device, active = (self.resting, young) if young.any() else (self.device, due)
@@ -364,6 +370,14 @@ class Training:
             except Diverged:
                 self._report({i: {} for i in range(len(self.seeds))})  # a loss may tell more
                 raise
+            self.candidate = [self._averaged(i) for i in range(len(self.seeds))]
+
+    def _averaged(self, i: int) -> Any:
+        """The current policy of a seed or, if the schedule says so, a moving average with those before it."""
+        if not self.schedule.average_updates:
+            return self.current[i]
+        new = 1 - math.exp((self.before[i] - self.progress[i].updates) / self.schedule.average_updates)
+        return jax.tree.map(lambda x, y: x + np.float32(new) * (y - x), self.candidate[i], self.current[i])
 
     def _report(self, rows: dict[int, Row]) -> None:
         """The means of what the round's updates have measured, which must be numbers."""
@@ -451,6 +465,7 @@ class Training:
         tree = {
             "state": self.state,
             "current": self.current,
+            "candidate": self.candidate,
             "checkpoint": self.checkpoint,
             "judged": self.judged,
             "kept": self.kept,
@@ -468,6 +483,7 @@ class Training:
 
         self.state = unflatten(self.state, part("state"))
         self.current = unflatten(self.current, part("current"))
+        self.candidate = unflatten(self.candidate, part("candidate"))
         self.checkpoint = unflatten(self.checkpoint, part("checkpoint"))
         self.judged = unflatten(self.judged, part("judged"))
         self.kept = unflatten(self.kept, part("kept"))

@@ -1,0 +1,151 @@
+"""What makes `fast` fast: the preset with one thing changed, on three tasks and two seeds each.
+
+    python -m benchmarks.trials [--names width_64 ema_0] [--tasks cheetah_walk]
+    python -m benchmarks.trials --table     # only print what results/tuning holds
+
+A trial that was stopped is resumed, one that is done is only copied. Ends with a table per task.
+"""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.learning import go_on, open_run
+from sfm import api, storage
+from sfm.demos import bundled
+from sfm.training.logs import Row, read_rows
+
+TASKS = {  # preset, and steps after which curves can be told apart
+    "cheetah_walk": ("fast", 40_000),
+    "walker_walk": ("fast", 60_000),
+    "quadruped_stand": ("fast-quadruped", 80_000),
+}
+TRIALS = {
+    "preset": "",
+    "width_64": "learner.width=64",
+    "width_256": "learner.width=256",
+    "batch_256": "batch=256",
+    "psi_without_layer_norm": "layer_norm=false",
+    "actor_without_layer_norm": "actor_norm=false",
+    "action_penalty": "action_penalty=0.003",
+    "witness_not_averaged": "ema=0.0",
+    "witness_averaged_longer": "ema=0.998",
+    "psi_unscaled_phi_uncentred": "scale_psi=false centre=false",
+    "phi_every_update": "features.interval=1",
+    "phi_every_4th_update": "features.interval=4",
+    "four_environments": "envs=4 updates_per_step=0.25",
+    "one_step": "n_step=1",
+    "targets_001": "polyak=0.01",
+    "targets_01": "polyak=0.1",
+    "rates_1e-3": "lr_actor=1e-3 lr_critic=1e-3",
+    "match_from_start": "match_from=start",
+    "other_gamma": {"fast": "gamma=0.99", "fast-quadruped": "gamma=0.98"},
+    "other_normalise": {"fast": "normalise=true", "fast-quadruped": "normalise=false"},
+    "other_along": {"fast": "along=0.0", "fast-quadruped": "along=1.0"},
+}
+KEPT = ("step", "seed", "updates", "train/return", "gap", "eval/current", "eval/checkpoint", "seconds")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which trials; runs live in --runs, config and the main columns of their logs are kept in --results."""
+
+    names: list[str] = field(default_factory=lambda: list(TRIALS))
+    tasks: list[str] = field(default_factory=lambda: list(TASKS))
+    seed: int = 11
+    seeds: int = 2
+    table: bool = False
+    """Only print the table of what is there."""
+    runs: Path = Path("runs/trials")
+    results: Path = Path("results/tuning")
+
+
+def folder_of(results: Path, task: str, name: str) -> Path:
+    return results / f"{task}_fast_{name}"
+
+
+def changes_of(name: str, preset_name: str) -> dict[str, Any]:
+    said = TRIALS[name]
+    return dict(map(api.setting, (said if isinstance(said, str) else said[preset_name]).split()))
+
+
+def train(options: Options, task: str, name: str) -> None:
+    preset_name, steps = TASKS[task]
+    changes = {"task": task, "seed": options.seed, "seeds": options.seeds, "steps": steps}
+    run = options.runs / f"{task}_{name}"
+    go_on(open_run(run, preset_name, changes | changes_of(name, preset_name)), run)
+    store(run, folder_of(options.results, task, name))
+
+
+def store(run: Path, folder: Path) -> None:
+    """Copies what the table needs."""
+    rows = [{k: row[k] for k in KEPT if k in row} for row in read_rows(run / "metrics.jsonl")]
+    storage.write_bytes(
+        folder / "metrics.jsonl", "".join(storage.to_json(row) + "\n" for row in rows).encode()
+    )
+    storage.write_json(folder / "config.json", storage.read_json(run / "config.json"))
+
+
+def table(results: Path, task: str, names: list[str]) -> str:
+    """A row per trial: each value for one seed after the other."""
+    steps, expert = TASKS[task][1], expert_of(task)
+    marks = range(20_000, steps + 1, 10_000 if steps <= 60_000 else 20_000)
+    lines = [
+        f"| {task} | " + " | ".join(f"{m // 1000}k" for m in marks) + " | mean | half: s | 80%: s | all: s |"
+    ]
+    lines.append("|---" * (len(marks) + 5) + "|")
+    for name in names:
+        rows = read_rows(folder_of(results, task, name) / "metrics.jsonl")
+        rows = [row for row in rows if row["step"] <= steps]
+        seeds = [[row for row in rows if row["seed"] == s] for s in sorted({row["seed"] for row in rows})]
+        if rows:
+            cells = [_each(training_return(mine, m - 10_000, m) for mine in seeds) for m in marks]
+            cells.append(f"{np.mean([training_return(mine, 0, steps) for mine in seeds]):.0f}")
+            cells += [
+                _each(learned(mine, expert / 2) for mine in seeds),
+                _each(kept(mine, 0.8 * expert) for mine in seeds),
+            ]
+            lines.append(f"| `{name}` | " + " | ".join([*cells, f"{rows[-1]['seconds']:.0f}"]) + " |")
+    return "\n".join(lines)
+
+
+def expert_of(task: str) -> float:
+    """The return of the demonstration that trials imitate."""
+    return float(bundled.provenance(task)["returns"][0])
+
+
+def training_return(rows: list[Row], after: int, until: int) -> float:
+    """Mean of a seed's training episodes, which explore, after one step and up to another."""
+    return float(np.mean([row["train/return"] for row in rows if after < row["step"] <= until]))
+
+
+def learned(rows: list[Row], target: float, episodes: int = 5) -> float:
+    """Seconds until so many training episodes in a row had this mean return; NaN if they never had."""
+    returns = np.array([row["train/return"] for row in rows])
+    means = np.convolve(returns, np.ones(episodes) / episodes, mode="valid")
+    there = np.flatnonzero(means >= target)
+    return float(rows[there[0] + episodes - 1]["seconds"]) if len(there) else np.nan
+
+
+def kept(rows: list[Row], target: float) -> float:
+    """Seconds until an evaluation of the checkpoint policy had this return; NaN if none had."""
+    return next((row["seconds"] for row in rows if row.get("eval/checkpoint", -np.inf) >= target), np.nan)
+
+
+def _each(values: Iterable[float]) -> str:
+    return ", ".join("-" if np.isnan(value) else f"{value:.0f}" for value in values)
+
+
+if __name__ == "__main__":
+    import tyro
+
+    given = tyro.cli(Options, args=sys.argv[1:])
+    if not given.table:
+        for name in given.names:
+            for task in given.tasks:
+                train(given, task, name)
+    print(*(table(given.results, task, given.names) for task in given.tasks), sep="\n\n")

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from benchmarks.trials import TASKS, TRIALS, changes_of, kept, learned, table, training_return
+from sfm import api, storage
+from sfm.presets import preset
+
+
+def rows(returns, **last):
+    made = [
+        {"step": 1000 * (i + 1), "seed": 11, "train/return": value, "seconds": 2.0 * (i + 1)}
+        for i, value in enumerate(returns)
+    ]
+    made[-1] |= last
+    return made
+
+
+@pytest.mark.parametrize("name", TRIALS)
+@pytest.mark.parametrize("of", ["fast", "fast-quadruped"])
+def test_every_trial_changes_what_it_says(name, of):
+    changed = api.overridden(preset(of), changes_of(name, of))
+    assert (changed == preset(of)) == (name == "preset")
+
+
+def test_learned_is_the_time_when_five_episodes_in_a_row_are_good():
+    assert learned(rows([500, 0, 0, 0, 0, 400, 500, 500, 500, 500]), 480) == 20.0
+    assert np.isnan(learned(rows([1000, 0, 0, 0, 0, 0, 1000]), 480))
+
+
+def test_kept_asks_the_checkpoint_policy():
+    assert kept(rows([0, 0, 0], **{"eval/checkpoint": 800.0, "eval/current": 0.0}), 790) == 6.0
+    assert np.isnan(kept(rows([900, 900, 900], **{"eval/checkpoint": 100.0, "eval/current": 900.0}), 790))
+
+
+def test_training_return_is_a_mean_of_a_part():
+    assert training_return(rows([1, 2, 3, 4]), 1000, 3000) == 2.5
+
+
+def test_table_tells_seeds_apart(tmp_path):
+    task, (_, steps) = next(iter(TASKS.items()))
+    lines = [
+        storage.to_json({"step": step, "seed": seed, "train/return": 100.0 * seed, "seconds": step / 100})
+        for step in range(1000, steps + 1, 1000)
+        for seed in (1, 9)
+    ]
+    storage.write_bytes(tmp_path / f"{task}_fast_preset" / "metrics.jsonl", "\n".join(lines).encode())
+    told = table(tmp_path, task, ["preset", "width_64"]).splitlines()
+    assert len(told) == 3  # no row for what was not tried
+    cells = [cell.strip() for cell in told[2].strip("|").split("|")]
+    assert cells[:2] == ["`preset`", "100, 900"]
+    assert cells[-4:] == ["500", "-, 50", "-, -", f"{steps / 100:.0f}"]
