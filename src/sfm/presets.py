@@ -62,7 +62,7 @@ CPU_SCHEDULE = ScheduleConfig(
     segments=10,
     batch=64,
     chunk=100,
-    assess_after=50_000,
+    assess_after=100_000,
     assess_relax=10.0,  # one episode may have been lucky: the first that is assessed sets the bar
     assess_by="mean",
     assess_rescore=True,
@@ -178,19 +178,24 @@ IQ_LEARNER = StochasticConfig(
 )
 
 
+SMALL_TD3 = TD3Config(**SMALL["td3"], action_penalty=0.003)
 # what imitates soonest on two cores (docs/speed.md): sfm-td3-cpu with a third less work per update
-FAST = _cpu(TD3Config(**SMALL["td3"]), interval=2, critics=1)
+FAST = _cpu(SMALL_TD3, interval=2, critics=1)
 
 PRESETS: dict[str, Config] = {
     "fast": FAST,
     # what may start upside down looks further ahead, and its states have very different scales
     "fast-quadruped": dataclasses.replace(
-        FAST, gamma=0.99, normalise=True, objective=dataclasses.replace(FAST.objective, along=0.0)
+        FAST,
+        gamma=0.99,
+        normalise=True,
+        learner=dataclasses.replace(FAST.learner, action_penalty=0.0),
+        objective=dataclasses.replace(FAST.objective, along=0.0),
     ),
     "sfm-td7": _paper(TD7Config(), 0.99, FeatureConfig(lr=1e-4), bootstrap="online"),
     "sfm-td3": _paper(TD3Config(), 0.995, FeatureConfig()),
     "sfm-stochastic": _paper(StochasticConfig(), 0.995, FeatureConfig(), ema=0.95, actor_loss="witness"),
-    "sfm-td3-cpu": _cpu(TD3Config(**SMALL["td3"])),
+    "sfm-td3-cpu": _cpu(SMALL_TD3),
     "sfm-td7-cpu": _cpu(TD7Config(**SMALL["td7"]), size=128),
     "sfm-stochastic-cpu": _cpu(
         StochasticConfig(width=128, layer_norm=True, lr_actor=5e-4, lr_critic=5e-4, temperature=0.01),
