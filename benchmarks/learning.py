@@ -5,8 +5,8 @@
 
 One demonstration per run: FOLDER/<task>/1.npz, or else the first bundled one. A run that exists already is
 resumed or, if it is done, only copied; so the command can be repeated after a stop. It ends with the curves
-in numbers, with when half and four fifths of the expert's return were reached, and with a table of what the
-checkpoint policies reach, methods by tasks.
+in numbers, by steps and at equal updates, with when half and four fifths of the expert's return were reached,
+and with a table of what the checkpoint policies reach, methods by tasks.
 """
 
 import shutil
@@ -95,6 +95,26 @@ def table(folders: list[Path]) -> str:
     return "\n".join(lines)
 
 
+def by_updates(folders: list[Path], every: int = 10_000) -> str:
+    """Checkpoint policies at equal numbers of updates, the mean over seeds; between evaluations in proportion."""
+    curves: list[tuple[str, list[float]]] = []
+    for folder in folders:
+        rows = [row for row in read_rows(folder / "metrics.jsonl") if "eval/checkpoint" in row]
+        seeds = [[row for row in rows if row["seed"] == s] for s in sorted({row["seed"] for row in rows})]
+        updates = [[row.get("eval/updates", row["updates"]) for row in mine] for mine in seeds]
+        returns = [[row["eval/checkpoint"] for row in mine] for mine in seeds]
+        marks = np.arange(every, min(map(max, updates)) + 1, every)
+        at_marks = [np.interp(marks, x, y) for x, y in zip(updates, returns, strict=True)]
+        curves.append((folder.name, np.mean(at_marks, 0).tolist()))
+    most = max(len(curve) for _, curve in curves)
+    lines = ["| updates | " + " | ".join(f"{every * (k + 1):,}" for k in range(most)) + " |"]
+    lines += ["|---" * (most + 1) + "|"]
+    for name, curve in curves:
+        cells = [f"{value:.0f}" for value in curve] + [""] * (most - len(curve))
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def soonest(folders: list[Path], shares: tuple[float, ...] = (0.5, 0.8)) -> str:
     """When a checkpoint policy first had these shares of the expert's return: steps, seconds of training."""
     lines = ["| run | seed | " + " | ".join(f"{share:.0%}" for share in shares) + " |"]
@@ -135,4 +155,4 @@ if __name__ == "__main__":
 
     given = tyro.cli(Options, args=sys.argv[1:])
     done = [train(given, task, name) for name in given.presets for task in given.tasks]
-    print(table(done), soonest(done), summary(done), sep="\n\n")
+    print(table(done), by_updates(done), soonest(done), summary(done), sep="\n\n")
