@@ -96,7 +96,7 @@ def table(folders: list[Path]) -> str:
 
 
 def by_updates(folders: list[Path], every: int = 10_000) -> str:
-    """Checkpoint policies at equal numbers of updates, the mean over seeds; between evaluations in proportion."""
+    """Checkpoint policies at equal updates, the mean over seeds; between evaluations in proportion."""
     curves: list[tuple[str, list[float]]] = []
     for folder in folders:
         rows = [row for row in read_rows(folder / "metrics.jsonl") if "eval/checkpoint" in row]
