@@ -481,3 +481,10 @@ def test_refresh_episodes_are_counted_or_not(counted):
         assert refreshed == [40, 120, 200, 320]
         assert progress.steps == 40 * len(rows) == 320
     assert len(training.layouts[0].episodes) == 2 * len(rows)  # they do not enter the replay
+
+
+def test_a_run_saved_before_there_were_averages_goes_on():
+    first, second = point(), point()
+    next(first.rounds())
+    second.restore({k: v for k, v in first.arrays().items() if not k.startswith("candidate/")}, first.meta())
+    assert equal(second.candidate, first.current)

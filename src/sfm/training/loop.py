@@ -483,7 +483,8 @@ class Training:
 
         self.state = unflatten(self.state, part("state"))
         self.current = unflatten(self.current, part("current"))
-        self.candidate = unflatten(self.candidate, part("candidate"))
+        # runs from before there were averages hold no candidates: the policies themselves
+        self.candidate = unflatten(self.candidate, part("candidate") or part("current"))
         self.checkpoint = unflatten(self.checkpoint, part("checkpoint"))
         self.judged = unflatten(self.judged, part("judged"))
         self.kept = unflatten(self.kept, part("kept"))
