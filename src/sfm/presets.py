@@ -31,7 +31,7 @@ def _paper(learner, gamma: float, features: FeatureConfig, **objective) -> Confi
 
 
 N_STEP = 3  # in the CPU presets of every objective that can, and for experts
-LATEST = 10**9  # assess_after: the checkpoint policy is always the latest
+LATEST = 10**9  # assess_after: the checkpoint policy is always the latest, or the latest average
 
 SMALL = {
     "td3": {
@@ -62,10 +62,7 @@ CPU_SCHEDULE = ScheduleConfig(
     segments=10,
     batch=64,
     chunk=100,
-    assess_after=100_000,
-    assess_relax=10.0,  # one episode may have been lucky: the first that is assessed sets the bar
-    assess_by="mean",
-    assess_rescore=True,
+    assess_after=LATEST,
     average_updates=500,
     eval_every=10_000,
     eval_episodes=5,
@@ -144,7 +141,7 @@ def _small(config: Config, objective: DiscriminatorConfig | OPOLOConfig, normali
         normalise=normalise,
         learner=dataclasses.replace(config.learner, **SMALL[config.learner.kind]),
         objective=objective,
-        schedule=dataclasses.replace(CPU_SCHEDULE, assess_after=LATEST),
+        schedule=CPU_SCHEDULE,
     )
 
 
@@ -221,7 +218,7 @@ PRESETS: dict[str, Config] = {
         gamma=0.98,
         learner=dataclasses.replace(IQ_LEARNER, width=128, layer_norm=True),
         objective=IQConfig(),
-        schedule=dataclasses.replace(CPU_SCHEDULE, assess_after=LATEST),
+        schedule=CPU_SCHEDULE,
     ),
     "bc": Config(
         learner=TD3Config(actor_delay=1),
@@ -231,7 +228,7 @@ PRESETS: dict[str, Config] = {
     "bco": Config(
         learner=TD3Config(actor_delay=1, **SMALL["td3"]),
         objective=BCOConfig(),
-        schedule=dataclasses.replace(CPU_SCHEDULE, assess_after=LATEST),
+        schedule=CPU_SCHEDULE,
     ),
 }
 
