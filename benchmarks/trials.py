@@ -20,9 +20,9 @@ from sfm.demos import bundled
 from sfm.training.logs import Row, read_rows
 
 TASKS = {  # preset, and steps after which curves can be told apart
-    "cheetah_walk": ("fast", 40_000),
-    "walker_walk": ("fast", 60_000),
-    "quadruped_stand": ("fast-quadruped", 80_000),
+    "cheetah_walk": ("fast", 30_000),
+    "walker_walk": ("fast", 50_000),
+    "quadruped_stand": ("fast-quadruped", 60_000),
 }
 TRIALS = {
     "preset": "",
@@ -31,7 +31,7 @@ TRIALS = {
     "batch_256": "batch=256",
     "psi_without_layer_norm": "layer_norm=false",
     "actor_without_layer_norm": "actor_norm=false",
-    "action_penalty": "action_penalty=0.003",
+    "other_action_penalty": {"fast": "action_penalty=0.0", "fast-quadruped": "action_penalty=0.003"},
     "witness_not_averaged": "ema=0.0",
     "witness_averaged_longer": "ema=0.998",
     "psi_unscaled_phi_uncentred": "scale_psi=false centre=false",
@@ -75,9 +75,11 @@ def changes_of(name: str, preset_name: str) -> dict[str, Any]:
 
 def train(options: Options, task: str, name: str) -> None:
     preset_name, steps = TASKS[task]
-    changes = {"task": task, "seed": options.seed, "seeds": options.seeds, "steps": steps}
+    changes = changes_of(name, preset_name)
+    steps = int(steps / changes.get("updates_per_step", 1.0))
+    seeds = {"seed": options.seed, "seeds": options.seeds}
     run = options.runs / f"{task}_{name}"
-    go_on(open_run(run, preset_name, changes | changes_of(name, preset_name)), run)
+    go_on(open_run(run, preset_name, {"task": task, "steps": steps, **seeds, **changes}), run)
     store(run, folder_of(options.results, task, name))
 
 
@@ -90,26 +92,29 @@ def store(run: Path, folder: Path) -> None:
     storage.write_json(folder / "config.json", storage.read_json(run / "config.json"))
 
 
+def read(folder: Path, steps: int) -> list[list[Row]]:
+    """The rows of each seed, up to as many updates as the preset has after `steps`; that is how steps count."""
+    rows = read_rows(folder / "metrics.jsonl")
+    if rows:
+        share = storage.read_json(folder / "config.json")["schedule"]["updates_per_step"]
+        rows = [row | {"step": row["step"] * share} for row in rows if row["step"] * share <= steps]
+    return [[row for row in rows if row["seed"] == s] for s in sorted({row["seed"] for row in rows})]
+
+
 def table(results: Path, task: str, names: list[str]) -> str:
-    """A row per trial: each value for one seed after the other."""
+    """A row per trial; where there are several values, one for each seed."""
     steps, expert = TASKS[task][1], expert_of(task)
-    marks = range(20_000, steps + 1, 10_000 if steps <= 60_000 else 20_000)
-    lines = [
-        f"| {task} | " + " | ".join(f"{m // 1000}k" for m in marks) + " | mean | half: s | 80%: s | all: s |"
-    ]
-    lines.append("|---" * (len(marks) + 5) + "|")
+    marks = range(10_000, steps + 1, 10_000)
+    header = [task, *(f"{mark // 1000}k" for mark in marks), "mean", "half", "80% kept", "all"]
+    lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
     for name in names:
-        rows = read_rows(folder_of(results, task, name) / "metrics.jsonl")
-        rows = [row for row in rows if row["step"] <= steps]
-        seeds = [[row for row in rows if row["seed"] == s] for s in sorted({row["seed"] for row in rows})]
-        if rows:
-            cells = [_each(training_return(mine, m - 10_000, m) for mine in seeds) for m in marks]
-            cells.append(f"{np.mean([training_return(mine, 0, steps) for mine in seeds]):.0f}")
-            cells += [
-                _each(learned(mine, expert / 2) for mine in seeds),
-                _each(kept(mine, 0.8 * expert) for mine in seeds),
-            ]
-            lines.append(f"| `{name}` | " + " | ".join([*cells, f"{rows[-1]['seconds']:.0f}"]) + " |")
+        if seeds := read(folder_of(results, task, name), steps):
+            cells = [f"`{name}`"]
+            cells += [_each(training_return(rows, mark - 10_000, mark) for rows in seeds) for mark in marks]
+            cells += [f"{np.mean([training_return(rows, 0, steps) for rows in seeds]):.0f}"]
+            cells += [_each(learned(rows, 0.5 * expert) for rows in seeds)]
+            cells += [_each(kept(rows, 0.8 * expert) for rows in seeds)]
+            lines.append("| " + " | ".join([*cells, f"{seeds[0][-1]['seconds']:.0f} s"]) + " |")
     return "\n".join(lines)
 
 
@@ -120,7 +125,8 @@ def expert_of(task: str) -> float:
 
 def training_return(rows: list[Row], after: int, until: int) -> float:
     """Mean of a seed's training episodes, which explore, after one step and up to another."""
-    return float(np.mean([row["train/return"] for row in rows if after < row["step"] <= until]))
+    returns = [row["train/return"] for row in rows if after < row["step"] <= until]
+    return float(np.mean(returns)) if returns else np.nan
 
 
 def learned(rows: list[Row], target: float, episodes: int = 5) -> float:

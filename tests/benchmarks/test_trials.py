@@ -36,16 +36,20 @@ def test_training_return_is_a_mean_of_a_part():
     assert training_return(rows([1, 2, 3, 4]), 1000, 3000) == 2.5
 
 
-def test_table_tells_seeds_apart(tmp_path):
+def test_table_tells_seeds_apart_and_counts_steps_by_updates(tmp_path):
     task, (_, steps) = next(iter(TASKS.items()))
-    lines = [
-        storage.to_json({"step": step, "seed": seed, "train/return": 100.0 * seed, "seconds": step / 100})
-        for step in range(1000, steps + 1, 1000)
-        for seed in (1, 9)
-    ]
-    storage.write_bytes(tmp_path / f"{task}_fast_preset" / "metrics.jsonl", "\n".join(lines).encode())
-    told = table(tmp_path, task, ["preset", "width_64"]).splitlines()
-    assert len(told) == 3  # no row for what was not tried
-    cells = [cell.strip() for cell in told[2].strip("|").split("|")]
-    assert cells[:2] == ["`preset`", "100, 900"]
-    assert cells[-4:] == ["500", "-, 50", "-, -", f"{steps / 100:.0f}"]
+    for name, share in (("preset", 1.0), ("four_environments", 0.25)):
+        lines = [
+            {"step": step / share, "seed": seed, "train/return": 100.0 * seed, "seconds": step / 100}
+            for step in range(1000, steps + 5001, 1000)
+            for seed in (1, 9)
+        ]
+        folder = tmp_path / f"{task}_fast_{name}"
+        storage.write_bytes(folder / "metrics.jsonl", "\n".join(map(storage.to_json, lines)).encode())
+        storage.write_json(folder / "config.json", {"schedule": {"updates_per_step": share}})
+    told = table(tmp_path, task, ["preset", "width_64", "four_environments"]).splitlines()
+    assert len(told) == 4  # no row for what was not tried
+    for line, name in zip(told[2:], ("preset", "four_environments"), strict=True):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert cells[:2] == [f"`{name}`", "100, 900"]
+        assert cells[-4:] == ["500", "-, 50", "-, -", f"{steps / 100:.0f} s"]
