@@ -93,7 +93,7 @@ def store(run: Path, folder: Path) -> None:
 
 
 def read(folder: Path, steps: int) -> list[list[Row]]:
-    """The rows of each seed, up to as many updates as the preset has after `steps`; that is how steps count."""
+    """The rows of each seed, up to as many updates as the preset has after `steps`: so steps count."""
     rows = read_rows(folder / "metrics.jsonl")
     if rows:
         share = storage.read_json(folder / "config.json")["schedule"]["updates_per_step"]
