@@ -48,9 +48,12 @@ class Options:
 
 def open_run(folder: Path, name: str, changes: dict[str, Any], demos: Path | None = None) -> Run:
     """The run in `folder`, or a new one of a preset with options changed, from one demonstration."""
-    if (folder / "config.json").exists():
-        return reopen(folder)
     config = api.overridden(make_preset(name), changes)
+    if (folder / "config.json").exists():
+        run = reopen(folder)
+        if run.config != config:
+            raise SfmError(f"{folder} was begun with other settings: move it away, or give other --runs")
+        return run
     found, provenance = api.find_demos(demos and demos / config.task / "1.npz", config)
     return create(folder, config, found, provenance=provenance)
 
@@ -104,13 +107,13 @@ def by_updates(folders: list[Path], every: int = 10_000) -> str:
         updates = [[row.get("eval/updates", row["updates"]) for row in mine] for mine in seeds]
         returns = [[row["eval/checkpoint"] for row in mine] for mine in seeds]
         marks = np.arange(every, min(map(max, updates)) + 1, every)
-        at_marks = [np.interp(marks, x, y) for x, y in zip(updates, returns, strict=True)]
+        at_marks = [np.interp(marks, x, y, left=np.nan) for x, y in zip(updates, returns, strict=True)]
         curves.append((folder.name, np.mean(at_marks, 0).tolist()))
     most = max(len(curve) for _, curve in curves)
     lines = ["| updates | " + " | ".join(f"{every * (k + 1):,}" for k in range(most)) + " |"]
     lines += ["|---" * (most + 1) + "|"]
     for name, curve in curves:
-        cells = [f"{value:.0f}" for value in curve] + [""] * (most - len(curve))
+        cells = ["" if np.isnan(value) else f"{value:.0f}" for value in curve] + [""] * (most - len(curve))
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

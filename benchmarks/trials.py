@@ -1,6 +1,6 @@
 """What makes `fast` fast: the preset with one thing changed, on three tasks and two seeds each.
 
-    python -m benchmarks.trials [--names width_64 ema_0] [--tasks cheetah_walk]
+    python -m benchmarks.trials [--names width_64 one_step] [--tasks cheetah_walk]
     python -m benchmarks.trials --table     # only print what results/tuning holds
 
 A trial that was stopped is resumed, one that is done is only copied. Ends with a table per task.
@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks.learning import go_on, open_run
 from sfm import api, storage
 from sfm.demos import bundled
+from sfm.errors import unknown
 from sfm.training.logs import Row, read_rows
 
 TASKS = {  # preset, and steps after which curves can be told apart
@@ -69,11 +70,15 @@ def folder_of(results: Path, task: str, name: str) -> Path:
 
 
 def changes_of(name: str, preset_name: str) -> dict[str, Any]:
+    if name not in TRIALS:
+        raise unknown("trial", name, TRIALS)
     said = TRIALS[name]
     return dict(map(api.setting, (said if isinstance(said, str) else said[preset_name]).split()))
 
 
 def train(options: Options, task: str, name: str) -> None:
+    if task not in TASKS:
+        raise unknown("task", task, TASKS)
     preset_name, steps = TASKS[task]
     changes = changes_of(name, preset_name)
     steps = int(steps / changes.get("updates_per_step", 1.0))
@@ -93,7 +98,7 @@ def store(run: Path, folder: Path) -> None:
 
 
 def read(folder: Path, steps: int) -> list[list[Row]]:
-    """The rows of each seed, up to as many updates as the preset has after `steps`: so steps count."""
+    """The rows of each seed up to `steps`; a step with a fraction of an update counts as that fraction."""
     rows = read_rows(folder / "metrics.jsonl")
     if rows:
         share = storage.read_json(folder / "config.json")["schedule"]["updates_per_step"]
@@ -111,7 +116,10 @@ def table(results: Path, task: str, names: list[str]) -> str:
         if seeds := read(folder_of(results, task, name), steps):
             cells = [f"`{name}`"]
             cells += [_each(training_return(rows, mark - 10_000, mark) for rows in seeds) for mark in marks]
-            cells += [f"{np.mean([training_return(rows, 0, steps) for rows in seeds]):.0f}"]
+            whole = seeds[0][-1]["step"] >= steps
+            cells += [
+                _each([float(np.mean([training_return(r, 0, steps) for r in seeds])) if whole else np.nan])
+            ]
             cells += [_each(learned(rows, 0.5 * expert) for rows in seeds)]
             cells += [_each(kept(rows, 0.8 * expert) for rows in seeds)]
             lines.append("| " + " | ".join([*cells, f"{seeds[0][-1]['seconds']:.0f} s"]) + " |")

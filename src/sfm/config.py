@@ -351,7 +351,7 @@ class ScheduleConfig:
     segments: int = 1
     """Parts in which an episode is collected, with the updates that each has earned after it. 1: updates come
     in one burst per episode, as the paper's. More: the policy learns, and changes, while it acts, and one
-    whose episode was good then plays whole ones to be assessed."""
+    whose episode was good then plays whole ones to be assessed (or its average does)."""
     actor_after: int = 0
     """Updates before the actor begins to learn: one with skill would lose it to a critic that is young."""
     batch: int = 1024
@@ -360,7 +360,8 @@ class ScheduleConfig:
     chunk: int = 250
     """Updates per compiled call."""
     assess_after: int = 75_000
-    """Until then the checkpoint policy is the latest; afterwards it must pass the assessment."""
+    """Until then the checkpoint policy is the latest, or its average; then one must pass the assessment. With
+    as many as `steps` or more, nothing is assessed."""
     assess_episodes: int = 3
     assess_relax: float = 1.1
     assess_by: Literal["min", "mean"] = "min"
@@ -434,7 +435,14 @@ class Config:
             (s.eval_every >= 1 and s.eval_episodes >= 1, "eval_every and eval_episodes must be at least 1"),
             (s.assess_episodes >= 1, "assess_episodes must be at least 1"),
             (s.average_updates >= 0, "average_updates must not be negative"),
-            (s.average_updates == 0 or s.segments > 1, "average_updates needs segments above 1"),
+            (
+                s.average_updates == 0 or s.segments > 1 or s.assess_after >= s.steps,
+                "average_updates needs segments above 1 where policies are assessed (assess_after < steps)",
+            ),
+            (
+                s.average_updates == 0 or not isinstance(self.objective, BCConfig),
+                "average_updates does not work with the objective 'bc', which keeps what validates best",
+            ),
         ]
         for name in ("refresh_every", "refresh_episodes", "refresh_updates", "refresh_batch"):
             checks.append((getattr(self.objective, name, 1) >= 1, f"objective.{name} must be at least 1"))

@@ -1,5 +1,8 @@
-from benchmarks.learning import by_updates
+import pytest
+
+from benchmarks.learning import by_updates, open_run
 from sfm import storage
+from sfm.errors import SfmError
 
 
 def test_curves_are_read_off_at_equal_updates(tmp_path):
@@ -14,3 +17,12 @@ def test_curves_are_read_off_at_equal_updates(tmp_path):
     header, _, line = by_updates([tmp_path / "a"]).splitlines()
     assert header == "| updates | 10,000 | 20,000 |"
     assert line == "| a | 50 | 175 |"
+    assert by_updates([tmp_path / "a"], every=4_000).splitlines()[2].startswith("| a |  |  | 70 |")
+
+
+def test_a_run_of_other_settings_is_not_taken_for_this_one(tmp_path):
+    changes = {"task": "probe_point", "steps": 10}
+    open_run(tmp_path / "run", "expert-td3", changes)
+    assert open_run(tmp_path / "run", "expert-td3", changes).config.task == "probe_point"
+    with pytest.raises(SfmError, match="begun with other settings"):
+        open_run(tmp_path / "run", "expert-td3", changes | {"gamma": 0.5})

@@ -405,14 +405,14 @@ def test_in_segments_updates_follow_the_steps_and_a_good_policy_rests_while_it_i
 def test_what_is_kept_may_be_an_average_of_the_weights():
     """Over 20 updates: what is older counts exp(-n / 20). It is what plays when it is assessed."""
     training = point(segments=2, random_steps=40, assess_after=80, steps=480, average_updates=20)
-    settle, want, judged = training._settle, jax.tree.leaves(training.current[0]), 0
+    settle, want, judged, seen = training._settle, jax.tree.leaves(training.current[0]), 0, 0
 
     def watch():
-        nonlocal want
-        before, begun = training.progress[0].updates, training.begun is not None
-        made = before - training.before[0]
+        nonlocal want, seen
+        begun, made = training.begun is not None, training.progress[0].updates - seen
         settle()
         if begun:
+            seen += made
             new = jax.tree.leaves(training.current[0])
             want = [
                 w * np.exp(-made / 20) + x * (1 - np.exp(-made / 20)) for w, x in zip(want, new, strict=True)
@@ -435,6 +435,7 @@ def test_what_is_kept_may_be_an_average_of_the_weights():
 def test_an_average_needs_a_policy_that_learns_during_episodes():
     with pytest.raises(SfmError, match="average_updates needs segments above 1"):
         point(average_updates=20)
+    assert point(average_updates=20, assess_after=1000).candidate  # nothing is assessed
 
 
 def test_a_replay_too_small_for_a_round_is_refused():
@@ -485,6 +486,13 @@ def test_refresh_episodes_are_counted_or_not(counted):
 
 def test_a_run_saved_before_there_were_averages_goes_on():
     first, second = point(), point()
-    next(first.rounds())
-    second.restore({k: v for k, v in first.arrays().items() if not k.startswith("candidate/")}, first.meta())
+    going = first.rounds()
+    for _ in range(3):
+        next(going)
+    old = {k: v for k, v in first.arrays().items() if not k.startswith("candidate/")}
+    second.restore(old, first.meta())
     assert equal(second.candidate, first.current)
+    next(going)
+    next(second.rounds())
+    assert equal(second.checkpoint, first.checkpoint)
+    assert equal(second.current, first.current)
