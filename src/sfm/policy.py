@@ -71,7 +71,7 @@ class Policy:
 
 
 def policy_path(folder: Path, which: str, seed: int) -> Path:
-    """`which`: checkpoint (what was kept: the latest average or the assessed best) or current (the latest)."""
+    """`which`: checkpoint (what was kept, the latest average or the assessed best) or current (latest)."""
     return Path(folder) / "policies" / f"{which}_seed{seed}.safetensors"
 
 
