@@ -197,7 +197,7 @@ def _run(run: Any, video: bool, tensorboard: bool, wandb: bool) -> int:
     if not finished:
         print(f"stopped and saved; go on with: sfm resume {run.folder}")
         return 130
-    return _report(run.folder, run.config.schedule.eval_episodes, video, None)
+    return _report(run.folder, max(20, run.config.schedule.eval_episodes), video, None)
 
 
 def _eval(args: Sequence[str]) -> int:
