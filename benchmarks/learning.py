@@ -23,7 +23,7 @@ from sfm.evaluation.scores import normalised, reference
 from sfm.presets import preset as make_preset
 from sfm.progress import Progress
 from sfm.run import Run, create, reopen
-from sfm.training.logs import read_rows
+from sfm.training.logs import Row, read_rows
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,17 @@ def table(folders: list[Path]) -> str:
     return "\n".join(lines)
 
 
+def by_seed(rows: list[Row]) -> list[list[Row]]:
+    """The rows of each seed, the lowest first."""
+    return [[row for row in rows if row["seed"] == s] for s in sorted({row["seed"] for row in rows})]
+
+
 def by_updates(folders: list[Path], every: int = 10_000) -> str:
     """Checkpoint policies at equal updates, the mean over seeds; between evaluations in proportion."""
     curves: list[tuple[str, list[float]]] = []
     for folder in folders:
         rows = [row for row in read_rows(folder / "metrics.jsonl") if "eval/checkpoint" in row]
-        seeds = [[row for row in rows if row["seed"] == s] for s in sorted({row["seed"] for row in rows})]
+        seeds = by_seed(rows)
         updates = [[row.get("eval/updates", row["updates"]) for row in mine] for mine in seeds]
         returns = [[row["eval/checkpoint"] for row in mine] for mine in seeds]
         marks = np.arange(every, min(map(max, updates)) + 1, every)
@@ -125,11 +130,10 @@ def soonest(folders: list[Path], shares: tuple[float, ...] = (0.5, 0.8)) -> str:
     for folder in folders:
         rows = [row for row in read_rows(folder / "metrics.jsonl") if "eval/checkpoint" in row]
         expert = storage.read_json(folder / "returns.json").get("expert")
-        for seed in sorted({row["seed"] for row in rows}) if expert else []:
-            mine = [row for row in rows if row["seed"] == seed]
+        for mine in by_seed(rows) if expert else []:
             there = [next((r for r in mine if r["eval/checkpoint"] >= s * expert), None) for s in shares]
             cells = (f"{r['step']:,} steps, {r['seconds']:.0f} s" if r else "not reached" for r in there)
-            lines.append(f"| {folder.name} | {seed} | " + " | ".join(cells) + " |")
+            lines.append(f"| {folder.name} | {mine[0]['seed']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.learning import go_on, open_run
+from benchmarks.learning import by_seed, go_on, open_run
 from sfm import api, storage
 from sfm.demos import bundled
 from sfm.errors import unknown
@@ -103,7 +103,7 @@ def read(folder: Path, steps: int) -> list[list[Row]]:
     if rows:
         share = storage.read_json(folder / "config.json")["schedule"]["updates_per_step"]
         rows = [row | {"step": row["step"] * share} for row in rows if row["step"] * share <= steps]
-    return [[row for row in rows if row["seed"] == s] for s in sorted({row["seed"] for row in rows})]
+    return by_seed(rows)
 
 
 def table(results: Path, task: str, names: list[str]) -> str:
