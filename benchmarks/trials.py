@@ -18,35 +18,42 @@ from benchmarks.learning import by_seed, go_on, open_run
 from sfm import api, storage
 from sfm.demos import bundled
 from sfm.errors import unknown
+from sfm.presets import preset
 from sfm.training.logs import Row, read_rows
 
-TASKS = {  # preset, and steps after which curves can be told apart
-    "cheetah_walk": ("fast", 30_000),
-    "walker_walk": ("fast", 50_000),
-    "quadruped_stand": ("fast-quadruped", 60_000),
+TASKS = {  # preset, and steps with one update each after which curves can be told apart
+    "cheetah_walk": ("fast", 20_000),
+    "walker_walk": ("fast", 30_000),
+    "quadruped_stand": ("fast-quadruped", 40_000),
 }
+ALWAYS = "lr_actor_final=null"  # the preset's falls until the end of its run, and trials are shorter
 TRIALS = {
     "preset": "",
+    "one_environment": "envs=1 updates_per_step=1.0 witness_window=10000 eval_every=5000",
+    "eight_environments": "envs=8 updates_per_step=0.125 witness_window=80000 eval_every=40000",
+    "not_normalised": "normalise=false",
+    "window_10k": "witness_window=10000",
+    "noise_spread": "noise_spread=1.0",
+    "average_500": "average_share=0.0",
+    "rates_1e-3": "lr_actor=1e-3 lr_critic=1e-3",
+    "rates_25e-5": "lr_actor=2.5e-4 lr_critic=2.5e-4",
+    "targets_001": "polyak=0.01",
+    "targets_01": "polyak=0.1",
+    "match_from_start": "match_from=start",
+    "phi_every_update": "features.interval=1",
+    "phi_every_4th_update": "features.interval=4",
+    "batch_256": "batch=256",
+    "other_gamma": {"fast": "gamma=0.99", "fast-quadruped": "gamma=0.98"},
+    "other_along": {"fast": "along=0.0", "fast-quadruped": "along=1.0"},
     "width_64": "learner.width=64",
     "width_256": "learner.width=256",
-    "batch_256": "batch=256",
+    "witness_not_averaged": "ema=0.0",
+    "witness_averaged_longer": "ema=0.998",
     "psi_without_layer_norm": "layer_norm=false",
     "actor_without_layer_norm": "actor_norm=false",
     "other_action_penalty": {"fast": "action_penalty=0.0", "fast-quadruped": "action_penalty=0.003"},
-    "witness_not_averaged": "ema=0.0",
-    "witness_averaged_longer": "ema=0.998",
     "psi_unscaled_phi_uncentred": "scale_psi=false centre=false",
-    "phi_every_update": "features.interval=1",
-    "phi_every_4th_update": "features.interval=4",
-    "four_environments": "envs=4 updates_per_step=0.25",
     "one_step": "n_step=1",
-    "targets_001": "polyak=0.01",
-    "targets_01": "polyak=0.1",
-    "rates_1e-3": "lr_actor=1e-3 lr_critic=1e-3",
-    "match_from_start": "match_from=start",
-    "other_gamma": {"fast": "gamma=0.99", "fast-quadruped": "gamma=0.98"},
-    "other_normalise": {"fast": "normalise=true", "fast-quadruped": "normalise=false"},
-    "other_along": {"fast": "along=0.0", "fast-quadruped": "along=1.0"},
 }
 KEPT = ("step", "seed", "updates", "train/return", "gap", "eval/current", "eval/checkpoint", "seconds")
 
@@ -61,31 +68,33 @@ class Options:
     seeds: int = 2
     table: bool = False
     """Only print the table of what is there."""
+    series: str = "four"
+    """Names the folders of trials of one preset; `fast` are those of the preset that had one environment."""
     runs: Path = Path("runs/trials")
     results: Path = Path("results/tuning")
 
 
-def folder_of(results: Path, task: str, name: str) -> Path:
-    return results / f"{task}_fast_{name}"
+def folder_of(options: Options, task: str, name: str) -> Path:
+    return options.results / f"{task}_{options.series}_{name}"
 
 
 def changes_of(name: str, preset_name: str) -> dict[str, Any]:
     if name not in TRIALS:
         raise unknown("trial", name, TRIALS)
     said = TRIALS[name]
-    return dict(map(api.setting, (said if isinstance(said, str) else said[preset_name]).split()))
+    said = said if isinstance(said, str) else said[preset_name]
+    return dict(map(api.setting, f"{ALWAYS} {said}".split()))
 
 
 def train(options: Options, task: str, name: str) -> None:
     if task not in TASKS:
         raise unknown("task", task, TASKS)
     preset_name, steps = TASKS[task]
-    changes = changes_of(name, preset_name)
-    steps = int(steps / changes.get("updates_per_step", 1.0))
-    seeds = {"seed": options.seed, "seeds": options.seeds}
+    changes = changes_of(name, preset_name) | {"seed": options.seed, "seeds": options.seeds}
+    share = api.overridden(preset(preset_name), changes).schedule.updates_per_step
     run = options.runs / f"{task}_{name}"
-    go_on(open_run(run, preset_name, {"task": task, "steps": steps, **seeds, **changes}), run)
-    store(run, folder_of(options.results, task, name))
+    go_on(open_run(run, preset_name, {"task": task, "steps": int(steps / share), **changes}), run)
+    store(run, folder_of(options, task, name))
 
 
 def store(run: Path, folder: Path) -> None:
@@ -106,22 +115,26 @@ def read(folder: Path, steps: int) -> list[list[Row]]:
     return by_seed(rows)
 
 
-def table(results: Path, task: str, names: list[str]) -> str:
-    """A row per trial; where there are several values, one for each seed."""
+def table(options: Options, task: str) -> str:
+    """A row per trial; where there are several values, one for each seed.
+
+    Training returns before each mark and on average; thousands of steps, by updates, to half of the expert's
+    return in training and to 80% of it kept; seconds of the whole trial.
+    """
     steps, expert = TASKS[task][1], expert_of(task)
     marks = range(10_000, steps + 1, 10_000)
     header = [task, *(f"{mark // 1000}k" for mark in marks), "mean", "half", "80% kept", "all"]
     lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
-    for name in names:
-        if seeds := read(folder_of(results, task, name), steps):
+    for name in options.names:
+        if seeds := read(folder_of(options, task, name), steps):
             cells = [f"`{name}`"]
             cells += [_each(training_return(rows, mark - 10_000, mark) for rows in seeds) for mark in marks]
             whole = seeds[0][-1]["step"] >= steps
             cells += [
                 _each([float(np.mean([training_return(r, 0, steps) for r in seeds])) if whole else np.nan])
             ]
-            cells += [_each(learned(rows, 0.5 * expert) for rows in seeds)]
-            cells += [_each(kept(rows, 0.8 * expert) for rows in seeds)]
+            cells += [_each(learned(rows, 0.5 * expert) / 1000 for rows in seeds)]
+            cells += [_each(kept(rows, 0.8 * expert) / 1000 for rows in seeds)]
             lines.append("| " + " | ".join([*cells, f"{seeds[0][-1]['seconds']:.0f} s"]) + " |")
     return "\n".join(lines)
 
@@ -138,16 +151,16 @@ def training_return(rows: list[Row], after: int, until: int) -> float:
 
 
 def learned(rows: list[Row], target: float, episodes: int = 5) -> float:
-    """Seconds until so many training episodes in a row had this mean return; NaN if they never had."""
+    """Steps until so many training episodes in a row had this mean return; NaN if they never had."""
     returns = np.array([row["train/return"] for row in rows])
     means = np.convolve(returns, np.ones(episodes) / episodes, mode="valid")
     there = np.flatnonzero(means >= target)
-    return float(rows[there[0] + episodes - 1]["seconds"]) if len(there) else np.nan
+    return float(rows[there[0] + episodes - 1]["step"]) if len(there) else np.nan
 
 
 def kept(rows: list[Row], target: float) -> float:
-    """Seconds until an evaluation of the checkpoint policy had this return; NaN if none had."""
-    return next((row["seconds"] for row in rows if row.get("eval/checkpoint", -np.inf) >= target), np.nan)
+    """Steps until an evaluation of the checkpoint policy had this return; NaN if none had."""
+    return next((row["step"] for row in rows if row.get("eval/checkpoint", -np.inf) >= target), np.nan)
 
 
 def _each(values: Iterable[float]) -> str:
@@ -162,4 +175,4 @@ if __name__ == "__main__":
         for name in given.names:
             for task in given.tasks:
                 train(given, task, name)
-    print(*(table(given.results, task, given.names) for task in given.tasks), sep="\n\n")
+    print(*(table(given, task) for task in given.tasks), sep="\n\n")

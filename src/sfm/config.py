@@ -48,6 +48,9 @@ class ActorCriticConfig:
     """What every learner has."""
 
     lr_actor: float = 3e-4
+    lr_actor_final: float | None = None
+    """`lr_actor` falls linearly to this until the run's last update, so that the policy comes to rest; none:
+    it is constant."""
     lr_critic: float = 3e-4
     width: int = 256
     init: Init = "orthogonal"
@@ -347,6 +350,9 @@ class ScheduleConfig:
     """Uniform random actions at first."""
     noise_colour: float = 0.0
     """Exploration noise of power 1/f^colour over time: 0 is white, 1 pink, whose slow waves reach further."""
+    noise_spread: float = 0.0
+    """Above 0, with several environments: they explore with noises from 1 - this to 1 + this times the
+    learner's. With 1 the first does not explore: what the policy does without noise is seen, too."""
     updates_per_step: float = 1.0
     segments: int = 1
     """Parts in which an episode is collected, with the updates that each has earned after it. 1: updates come
@@ -369,7 +375,9 @@ class ScheduleConfig:
     """Score the checkpoint policy's episodes again under the features of now before comparing with it."""
     average_updates: int = 0
     """Above 0: the policy that is assessed and kept is a moving average of the weights over about so many
-    updates, which does not swing as the one does that explores."""
+    updates, which does not swing as the one does that explores,"""
+    average_share: float = 0.0
+    """and at least over this share of all updates so far."""
     eval_every: int = 25_000
     eval_episodes: int = 10
     save_seconds: float = 60.0
@@ -400,6 +408,11 @@ class Config:
     """Of the cloning, before the first step."""
 
     @property
+    def updates(self) -> int:
+        """Of the whole run, or a little more: its random steps earn none."""
+        return round(self.schedule.steps * self.schedule.updates_per_step)
+
+    @property
     def begins_with_policy(self) -> bool:
         return self.warm_start not in ("none", "bc")
 
@@ -424,6 +437,7 @@ class Config:
             (s.random_steps >= 0, "random_steps must not be negative"),
             (s.envs >= 1 and s.steps >= 1 and s.batch >= 1, "envs, steps and batch must be at least 1"),
             (0 <= s.noise_colour <= 4, "noise_colour must lie in [0, 4]"),
+            (0.0 <= s.noise_spread <= 1.0, "noise_spread must lie in [0, 1]"),
             (s.updates_per_step > 0, "updates_per_step must be positive"),
             (s.actor_after >= 0, "actor_after must not be negative"),
             (s.segments >= 1, "segments must be at least 1"),
@@ -435,6 +449,10 @@ class Config:
             (s.eval_every >= 1 and s.eval_episodes >= 1, "eval_every and eval_episodes must be at least 1"),
             (s.assess_episodes >= 1, "assess_episodes must be at least 1"),
             (s.average_updates >= 0, "average_updates must not be negative"),
+            (
+                0.0 <= s.average_share <= (s.average_updates > 0),
+                "average_share must lie in [0, 1] and needs average_updates",
+            ),
             (
                 s.average_updates == 0 or s.segments > 1 or s.assess_after >= s.steps,
                 "average_updates needs segments above 1 where policies are assessed (assess_after < steps)",
@@ -482,12 +500,12 @@ class Config:
 def _sizes(part: Any) -> list[tuple[bool, str]]:
     """Checks of its rates and sizes, whatever it is."""
     values = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
-    rates = [(v > 0, f"{k} must be positive") for k, v in values.items() if k in RATES]
+    rates = [(v is None or v > 0, f"{k} must be positive") for k, v in values.items() if k in RATES]
     rates += [(0 <= v <= 1, f"{k} must lie in [0, 1]") for k, v in values.items() if k in SHARES]
     return rates + [(v >= 1, f"{k} must be at least 1") for k, v in values.items() if k in SIZES]
 
 
-RATES = ("lr", "lr_actor", "lr_critic", "lr_encoder")
+RATES = ("lr", "lr_actor", "lr_actor_final", "lr_critic", "lr_encoder")
 SHARES = ("polyak", "hr_polyak", "average", "centre_decay")
 SIZES = ("width", "depth", "head_width", "dim", "embedding")
 

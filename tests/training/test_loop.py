@@ -244,7 +244,13 @@ OBJECTIVES = {
 CASES = {name: {"objective": objective} for name, objective in OBJECTIVES.items()}
 CASES["segments"] = {"segments": 3}  # of 7, 7 and 6 steps
 CASES["segments of one environment"] = {"segments": 3, "envs": 1}
-CASES["averaged"] = {"segments": 3, "average_updates": 20}
+CASES["averaged, slower and slower"] = {
+    "segments": 3,
+    "average_updates": 20,
+    "average_share": 0.2,
+    "noise_spread": 1.0,
+    "learner": dataclasses.replace(TINY.learner, lr_actor_final=1e-5),
+}
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -402,9 +408,11 @@ def test_in_segments_updates_follow_the_steps_and_a_good_policy_rests_while_it_i
     assert row["updates"] == training.progress[0].updates
 
 
-def test_what_is_kept_may_be_an_average_of_the_weights():
-    """Over 20 updates: what is older counts exp(-n / 20). It is what plays when it is assessed."""
-    training = point(segments=2, random_steps=40, assess_after=80, steps=480, average_updates=20)
+@pytest.mark.parametrize("share", [0.0, 0.25])
+def test_what_is_kept_may_be_an_average_of_the_weights(share):
+    """What is older counts exp(-n / 20), or less by a share of all updates. It plays when it is assessed."""
+    over = {"average_updates": 20, "average_share": share}
+    training = point(segments=2, random_steps=40, assess_after=80, steps=480, **over)
     settle, want, judged, seen = training._settle, jax.tree.leaves(training.current[0]), 0, 0
 
     def watch():
@@ -413,10 +421,8 @@ def test_what_is_kept_may_be_an_average_of_the_weights():
         settle()
         if begun:
             seen += made
-            new = jax.tree.leaves(training.current[0])
-            want = [
-                w * np.exp(-made / 20) + x * (1 - np.exp(-made / 20)) for w, x in zip(want, new, strict=True)
-            ]
+            old, new = np.exp(-made / max(20, share * seen)), jax.tree.leaves(training.current[0])
+            want = [old * w + (1 - old) * x for w, x in zip(want, new, strict=True)]
 
     training._settle = watch
     for _ in training.rounds():
@@ -430,6 +436,22 @@ def test_what_is_kept_may_be_an_average_of_the_weights():
             training.current = training.device.policies(training.state)
     assert judged
     assert not equal(training.checkpoint[0], training.current[0])
+
+
+def test_environments_may_explore_with_different_noises():
+    """From none to twice that of the learner; a single one with just that."""
+    obs = np.zeros((3, 1), np.float32)
+
+    def noises(envs, spread):
+        training = point(envs=envs, noise_spread=spread, random_steps=0)
+        _, act = training._begin(0)
+        action = np.stack([act(obs[:envs], t, slice(0, envs)) for t in range(20)])
+        return action - training.current[0](obs[:envs], None)
+
+    plain, spread = noises(3, 0.0), noises(3, 1.0)
+    np.testing.assert_allclose(spread, plain * np.arange(3)[:, None], atol=1e-6)
+    assert np.abs(plain).min(axis=(0, 2)).all()
+    np.testing.assert_array_equal(noises(1, 0.0), noises(1, 1.0))
 
 
 def test_an_average_needs_a_policy_that_learns_during_episodes():

@@ -138,7 +138,7 @@ def _expert_seen(moments: Moments | None, demos: ExpertStates | None) -> Any:
 
 
 def make_agent(config: Config, obs_dim: int, action_dim: int, terminates: bool = False) -> Agent:
-    spec = Spec(obs_dim, action_dim, config.gamma, config.n_step, terminates)
+    spec = Spec(obs_dim, action_dim, config.gamma, config.n_step, terminates, config.updates)
     return Agent(
         make_learner(config.learner, spec),
         make_objective(config.objective, spec),

@@ -18,6 +18,7 @@ class Spec(NamedTuple):
     gamma: float
     n_step: int = 1  # cumulants in a target before the critic speaks
     terminates: bool = False  # whether episodes can end before their time limit
+    updates: int = 0  # of the whole run
 
 
 class Ahead(NamedTuple):

@@ -240,6 +240,9 @@ class Training:
             action = 2 * draw.random(shape, np.float32) - 1
             return begun, lambda obs, t, group: action[t, group]
         noise = coloured(draw, shape, self.schedule.noise_colour)
+        if n > 1:
+            low, high = 1 - self.schedule.noise_spread, 1 + self.schedule.noise_spread
+            noise *= np.linspace(low, high, n, dtype=np.float32)[:, None]
 
         def act(obs: np.ndarray, t: int, group: slice) -> np.ndarray:
             policies = self.candidate if p.judging else self.current  # the newest at that time
@@ -376,7 +379,9 @@ class Training:
         """The current policy of a seed or, if the schedule says so, a moving average with those before it."""
         if not self.schedule.average_updates:
             return self.current[i]
-        new = 1 - math.exp((self.before[i] - self.progress[i].updates) / self.schedule.average_updates)
+        before, now = self.before[i], self.progress[i].updates
+        over = max(self.schedule.average_updates, self.schedule.average_share * now)
+        new = 1 - math.exp((before - now) / over)
         return jax.tree.map(lambda x, y: x + np.float32(new) * (y - x), self.candidate[i], self.current[i])
 
     def _report(self, rows: dict[int, Row]) -> None:
@@ -499,8 +504,8 @@ class Training:
 
 def recipe(c: Config) -> str:
     """What decides the program of an update besides shapes; the same in every process."""
-    s = c.schedule
-    return repr((c.gamma, c.n_step, c.normalise, c.learner, c.objective, s.chunk, s.batch))
+    s, length = c.schedule, None if c.learner.lr_actor_final is None else c.updates
+    return repr((c.gamma, c.n_step, c.normalise, c.learner, c.objective, s.chunk, s.batch, length))
 
 
 def _on_device(demos: Demos) -> ExpertStates:

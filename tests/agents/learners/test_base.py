@@ -168,6 +168,21 @@ def test_the_actor_climbs_the_weighted_value_of_its_actions(kind):
 
 
 @pytest.mark.parametrize("kind", LEARNERS)
+def test_the_actors_rate_falls_until_the_last_update(kind):
+    """Adam moves by the rate itself where the gradient is always the same."""
+    _, state = make(kind, SPEC._replace(updates=20), lr_actor=0.5, lr_actor_final=0.1, actor_delay=2)
+    actor = state.actor
+    ones = jax.tree.map(jnp.ones_like, actor.net)
+    moved = []
+    for _ in range(12):
+        step, opt = actor.tx.update(ones, actor.opt, actor.net)
+        actor = Trained(actor.net, opt, actor.tx)
+        moved.append(-float(jax.tree.leaves(step)[0].mean()))
+    np.testing.assert_allclose(moved, [*np.linspace(0.5, 0.1, 11), 0.1], rtol=1e-4)
+    assert make(kind)[1].actor.tx is make(kind, SPEC._replace(updates=20))[1].actor.tx  # constant
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
 def test_the_action_penalty_is_on_what_tanh_is_given(kind):
     (plain, state), (held, _) = make(kind), make(kind, action_penalty=0.3)
     batch = random_batch()

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jax import Array
 
 from sfm.agents.nets import MLP, Critic, ensemble
-from sfm.agents.optim import Trained
+from sfm.agents.optim import Trained, adam
 from sfm.agents.types import Batch, Metrics, Spec, Weigh
 from sfm.config import ActorCriticConfig, StochasticConfig, TD3Config
 
@@ -22,6 +23,7 @@ __all__ = [
     "Critics",
     "Learner",
     "Penalty",
+    "actor_adam",
     "actor_loss",
     "fit_critics",
     "plain_nets",
@@ -89,6 +91,11 @@ class Learner(Protocol[L]):
     def policy(self, s: L) -> Any:
         """The acting part: a module (obs [..., o], noise [..., a] or None) -> action [..., a]."""
         ...
+
+
+def actor_adam(c: ActorCriticConfig, spec: Spec) -> optax.GradientTransformation:
+    falls = c.lr_actor_final is not None
+    return adam(c.lr_actor, c.lr_actor_final, spec.updates // c.actor_delay) if falls else adam(c.lr_actor)
 
 
 def plain_nets(

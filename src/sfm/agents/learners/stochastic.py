@@ -8,7 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics, plain_nets, restraint
+from sfm.agents.learners.base import (
+    CriticLoss,
+    Penalty,
+    actor_adam,
+    actor_loss,
+    fit_critics,
+    plain_nets,
+    restraint,
+)
 from sfm.agents.learners.policies import GaussianPolicy
 from sfm.agents.nets import Critic, over_twins, twin_value, twins_of
 from sfm.agents.optim import Trained, adam, copy, polyak
@@ -32,7 +40,7 @@ class Stochastic:
         c = self.config
         actor, critic = plain_nets(c, self.spec, rng, 2 * self.spec.action_dim, dim, critics)
         return StochasticState(
-            Trained.create(GaussianPolicy(actor, c.log_std_min, c.log_std_max), adam(c.lr_actor)),
+            Trained.create(GaussianPolicy(actor, c.log_std_min, c.log_std_max), actor_adam(c, self.spec)),
             Trained.create(critic, adam(c.lr_critic)),
             copy(critic),
         )

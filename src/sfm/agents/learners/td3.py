@@ -10,6 +10,7 @@ from jax import Array
 from sfm.agents.learners.base import (
     CriticLoss,
     Penalty,
+    actor_adam,
     actor_loss,
     fit_critics,
     plain_nets,
@@ -39,7 +40,9 @@ class TD3:
     def init(self, rng: np.random.Generator, dim: int, critics: int = 2) -> TD3State:
         c = self.config
         actor, critic = plain_nets(c, self.spec, rng, self.spec.action_dim, dim, critics)
-        return self._start(Trained.create(actor, adam(c.lr_actor)), Trained.create(critic, adam(c.lr_critic)))
+        return self._start(
+            Trained.create(actor, actor_adam(c, self.spec)), Trained.create(critic, adam(c.lr_critic))
+        )
 
     def _start(self, actor: Trained[MLP], critic: Trained[Critic]) -> TD3State:
         target_actor = None if self.config.target_actor == "online" else copy(actor.net)

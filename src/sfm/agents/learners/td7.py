@@ -13,7 +13,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.learners.base import CriticLoss, Penalty, actor_loss, fit_critics, restraint, smoothing_noise
+from sfm.agents.learners.base import (
+    CriticLoss,
+    Penalty,
+    actor_adam,
+    actor_loss,
+    fit_critics,
+    restraint,
+    smoothing_noise,
+)
 from sfm.agents.learners.policies import EmbeddedActor, EmbeddedPolicy, StateEncoder
 from sfm.agents.nets import MLP, Linear, all_twins, avg_l1_norm, ensemble, joined, over_twins, twin_value
 from sfm.agents.optim import Trained, adam, copy, zeros
@@ -85,7 +93,7 @@ class TD7:
         critic = ensemble(make_critic, critics)
         return self._start(
             Trained.create(encoder, adam(c.lr_encoder)),
-            Trained.create(actor, adam(c.lr_actor)),
+            Trained.create(actor, actor_adam(c, self.spec)),
             Trained.create(critic, adam(c.lr_critic)),
         )
 
