@@ -13,6 +13,8 @@ QUICK = {
     "features__dim": 8,
     "head_width": 16,
     "steps": 120,
+    "envs": 1,
+    "updates_per_step": 1.0,
     "random_steps": 40,
     "batch": 16,
     "chunk": 10,

@@ -20,6 +20,8 @@ SETTINGS = {
     "objective.features.width": 16,
     "objective.features.dim": 8,
     "objective.features.head-width": 16,
+    "schedule.envs": 1,
+    "schedule.updates-per-step": 1.0,
     "schedule.random-steps": 40,
     "schedule.batch": 16,
     "schedule.chunk": 10,

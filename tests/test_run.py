@@ -114,6 +114,13 @@ def test_a_fork_goes_on_from_a_copy(tmp_path, point_demos):
     assert reopen(other).config.gamma == 0.5
 
 
+def test_a_run_whose_last_round_went_beyond_its_steps_can_be_forked(tmp_path, point_demos):
+    old = create(tmp_path / "old", tiny(steps=150), point_demos)
+    assert old.train(Silent())
+    assert max(old.checkpoints.steps()) == 160
+    assert fork(old, tmp_path / "new", old.config, print).train(Silent())  # done already
+
+
 def test_what_a_fork_cannot_change(tmp_path, point_demos):
     old = create(tmp_path / "old", TINY, point_demos)
     assert old.train(Silent())
