@@ -20,7 +20,7 @@ from sfm.training.loop import Training
 __all__ = ["expert"]
 
 TASK = "walker_walk"
-MARKS = (6_000, 12_000)  # steps at which to look: soon after the first update, and later
+MARKS = (12_000, 48_000)  # steps at which to look: soon after the first update, and later
 
 
 def expert(settings: Settings) -> Iterator[Row]:

@@ -18,13 +18,14 @@ from sfm.presets import PRESETS
 __all__ = ["main"]
 
 Part = Literal[
-    "updates", "others", "flops", "environments", "seeds", "dispatch", "memory", "startup", "expert"
+    "updates", "others", "flops", "environments", "rounds", "seeds", "dispatch", "memory", "startup", "expert"
 ]
 MODULES: dict[Part, str] = {
     "updates": "speed",
     "others": "speed",
     "flops": "flops",
     "environments": "environments",
+    "rounds": "rounds",
     "seeds": "speed",
     "dispatch": "speed",
     "memory": "memory",
@@ -41,6 +42,7 @@ class Options:
     - others: updates/s of the presets that are not SFM's
     - flops: the least FLOPs of an update over those executed
     - environments: steps/s of 8 environments over a dm_control loop and over bare mj_step
+    - rounds: training rounds with 4 and 8 environments over those with 1, at equal updates
     - seeds: five seeds at once over five times one
     - dispatch: tiny networks under scan, over the same called one by one
     - memory: bytes per transition of replay
