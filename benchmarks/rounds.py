@@ -19,10 +19,8 @@ def rounds(settings: Settings) -> Iterator[Row]:
     for task, preset in list(TASKS.items())[: 1 if settings.quick else None]:
         command = [sys.executable, "-m", "benchmarks.rounds", task, preset, str(settings.seconds)]
         threads = {"NPROC": "1"}  # as training sets it for networks this small; read when JAX starts
-        told = subprocess.run(
-            command, env=os.environ | threads, stdout=subprocess.PIPE, text=True, check=True
-        )
-        one, four, eight = json.loads(told.stdout)
+        told = subprocess.check_output(command, env=os.environ | threads, text=True)
+        one, four, eight = json.loads(told)
         yield task, {"one_s": one, "four_s": four, "four_over_one": four / one, "eight_over_one": eight / one}
 
 
