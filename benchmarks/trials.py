@@ -26,7 +26,7 @@ TASKS = {  # preset, and steps with one update each after which curves can be to
     "walker_walk": ("fast", 30_000),
     "quadruped_stand": ("fast-quadruped", 40_000),
 }
-ALWAYS = "lr_actor_final=null"  # the preset's falls until the end of its run, and trials are shorter
+ALWAYS = "lr_actor_final=null polyak=0.03"  # the rate falls until a run ends; polyak 0.1 came of these
 TRIALS = {
     "preset": "",
     "one_environment": "envs=1 updates_per_step=1.0 witness_window=10000 eval_every=5000",
@@ -39,6 +39,7 @@ TRIALS = {
     "rates_25e-5": "lr_actor=2.5e-4 lr_critic=2.5e-4",
     "targets_001": "polyak=0.01",
     "targets_01": "polyak=0.1",
+    "rates_1e-3_targets_01": "lr_actor=1e-3 lr_critic=1e-3 polyak=0.1",
     "match_from_start": "match_from=start",
     "phi_every_update": "features.interval=1",
     "phi_every_4th_update": "features.interval=4",

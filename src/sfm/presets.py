@@ -181,7 +181,12 @@ IQ_LEARNER = StochasticConfig(
 SMALL_TD3 = TD3Config(**SMALL["td3"], action_penalty=0.003)
 # What imitates soonest on two cores (docs/speed.md): sfm-td3-cpu with a third less work per update, and four
 # environments, which one core steps while the other learns.
-FAST = _cpu(dataclasses.replace(SMALL_TD3, lr_actor_final=5e-5), interval=2, critics=1, witness_window=40_000)
+FAST = _cpu(
+    dataclasses.replace(SMALL_TD3, polyak=0.1, lr_actor_final=5e-5),
+    interval=2,
+    critics=1,
+    witness_window=40_000,
+)
 FAST = dataclasses.replace(
     FAST,
     normalise=True,
