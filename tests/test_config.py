@@ -108,7 +108,6 @@ def test_what_is_not_known_is_refused(data, message):
         ({"objective": SFMConfig(features=FeatureConfig(average=1.5))}, r"average must lie in \[0, 1\]"),
         ({"learner": TD3Config(polyak=-0.1)}, r"polyak must lie in \[0, 1\]"),
         ({"schedule": ScheduleConfig(noise_colour=-1.0)}, r"noise_colour must lie in \[0, 4\]"),
-        ({"schedule": ScheduleConfig(noise_spread=1.5)}, r"noise_spread must lie in \[0, 1\]"),
         ({"learner": TD3Config(lr_actor_final=0.0)}, "lr_actor_final must be positive"),
         ({"objective": SFMConfig(expert_interval=0)}, "expert_interval must be at least 1"),
         ({"objective": SFMConfig(refresh_episodes=0)}, "refresh_episodes must be at least 1"),

@@ -350,9 +350,6 @@ class ScheduleConfig:
     """Uniform random actions at first."""
     noise_colour: float = 0.0
     """Exploration noise of power 1/f^colour over time: 0 is white, 1 pink, whose slow waves reach further."""
-    noise_spread: float = 0.0
-    """Above 0, with several environments: they explore with noises from 1 - this to 1 + this times the
-    learner's. With 1 the first does not explore: what the policy does without noise is seen, too."""
     updates_per_step: float = 1.0
     segments: int = 1
     """Parts in which an episode is collected, with the updates that each has earned after it. 1: updates come
@@ -437,7 +434,6 @@ class Config:
             (s.random_steps >= 0, "random_steps must not be negative"),
             (s.envs >= 1 and s.steps >= 1 and s.batch >= 1, "envs, steps and batch must be at least 1"),
             (0 <= s.noise_colour <= 4, "noise_colour must lie in [0, 4]"),
-            (0.0 <= s.noise_spread <= 1.0, "noise_spread must lie in [0, 1]"),
             (s.updates_per_step > 0, "updates_per_step must be positive"),
             (s.actor_after >= 0, "actor_after must not be negative"),
             (s.segments >= 1, "segments must be at least 1"),

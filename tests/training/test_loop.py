@@ -248,7 +248,6 @@ CASES["averaged, slower and slower"] = {
     "segments": 3,
     "average_updates": 20,
     "average_share": 0.2,
-    "noise_spread": 1.0,
     "learner": dataclasses.replace(TINY.learner, lr_actor_final=1e-5),
 }
 
@@ -436,22 +435,6 @@ def test_what_is_kept_may_be_an_average_of_the_weights(share):
             training.current = training.device.policies(training.state)
     assert judged
     assert not equal(training.checkpoint[0], training.current[0])
-
-
-def test_environments_may_explore_with_different_noises():
-    """From none to twice that of the learner; a single one with just that."""
-    obs = np.zeros((3, 1), np.float32)
-
-    def noises(envs, spread):
-        training = point(envs=envs, noise_spread=spread, random_steps=0)
-        _, act = training._begin(0)
-        action = np.stack([act(obs[:envs], t, slice(0, envs)) for t in range(20)])
-        return action - training.current[0](obs[:envs], None)
-
-    plain, spread = noises(3, 0.0), noises(3, 1.0)
-    np.testing.assert_allclose(spread, plain * np.arange(3)[:, None], atol=1e-6)
-    assert np.abs(plain).min(axis=(0, 2)).all()
-    np.testing.assert_array_equal(noises(1, 0.0), noises(1, 1.0))
 
 
 def test_an_average_needs_a_policy_that_learns_during_episodes():

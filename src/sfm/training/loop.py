@@ -240,9 +240,6 @@ class Training:
             action = 2 * draw.random(shape, np.float32) - 1
             return begun, lambda obs, t, group: action[t, group]
         noise = coloured(draw, shape, self.schedule.noise_colour)
-        if n > 1:
-            low, high = 1 - self.schedule.noise_spread, 1 + self.schedule.noise_spread
-            noise *= np.linspace(low, high, n, dtype=np.float32)[:, None]
 
         def act(obs: np.ndarray, t: int, group: slice) -> np.ndarray:
             policies = self.candidate if p.judging else self.current  # the newest at that time
