@@ -1,7 +1,17 @@
 import numpy as np
 import pytest
 
-from benchmarks.trials import TASKS, TRIALS, Options, changes_of, kept, learned, table, training_return
+from benchmarks.trials import (
+    TASKS,
+    TRIALS,
+    Options,
+    changes_of,
+    folder_of,
+    kept,
+    learned,
+    table,
+    training_return,
+)
 from sfm import api, storage
 from sfm.presets import preset
 
@@ -39,17 +49,17 @@ def test_training_return_is_a_mean_of_a_part():
 
 def test_table_tells_seeds_apart_and_counts_steps_by_updates(tmp_path):
     task, (_, steps) = next(iter(TASKS.items()))
+    options = Options(["preset", "width_64", "one_environment"], results=tmp_path)
     for name, share in (("preset", 1.0), ("one_environment", 0.25)):
         lines = [
             {"step": step / share, "seed": seed, "train/return": 100.0 * seed, "seconds": step / 100}
             for step in range(1000, steps + 5001, 1000)
             for seed in (1, 9)
         ]
-        folder = tmp_path / f"{task}_four_{name}"
+        folder = folder_of(options, task, name)
         storage.write_bytes(folder / "metrics.jsonl", "\n".join(map(storage.to_json, lines)).encode())
         storage.write_json(folder / "config.json", {"schedule": {"updates_per_step": share}})
-    names = ["preset", "width_64", "one_environment"]
-    told = table(Options(names, results=tmp_path), task).splitlines()
+    told = table(options, task).splitlines()
     assert len(told) == 4  # no row for what was not tried
     for line, name in zip(told[2:], ("preset", "one_environment"), strict=True):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
