@@ -1,13 +1,13 @@
 """Makes what the package bundles from the runs of experts: demonstrations, policies, reference returns.
 
-    python benchmarks/bundle.py runs/expert_*
-    python benchmarks/bundle.py --random        # only the returns of random actions, for all tasks
+    python -m benchmarks.bundle runs/expert_*
+    python -m benchmarks.bundle --random        # only the returns of random actions, for all tasks
 
 For the task of each run: five demonstrations (the best of twenty noise-free episodes) and the policy, the
 checkpoint or the current one, whichever did better in twenty other episodes, go to src/sfm/demos/data, the
 mean return of twenty expert episodes to returns.json there, beside that of random actions (measured once; on
-the quadruped, which may start on its back, in more episodes), and the run's log and configuration to
-results/experts. Checksums are written anew.
+the quadruped, which may start on its back, in more episodes), and the run's evaluations to the tables in
+results/, series `experts`. Checksums are written anew.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from benchmarks import records
 from sfm import api, storage
 from sfm.demos import npz
 from sfm.demos.bundled import DATA
@@ -24,7 +25,6 @@ from sfm.evaluation.evaluate import evaluate
 from sfm.policy import load_policy, policy_path
 
 EPISODES = 20
-RESULTS = Path(__file__).parent.parent / "results" / "experts"
 
 
 def bundle(run: Path) -> str:
@@ -37,11 +37,11 @@ def bundle(run: Path) -> str:
     npz.save(DATA / f"{task}.npz", demos, provenance=storage.to_json(made))
     known = note(task, expert=made["all_returns_mean"], expert_episodes=EPISODES)
     random = known["random"] if "random" in known else note_random(task)["random"]
-    kept = RESULTS / task
-    kept.mkdir(parents=True, exist_ok=True)
-    for name in ("config.json", "metrics.jsonl"):
-        shutil.copy(run / name, kept / name)
-    mean, std, least = (made[f"all_returns_{name}"] for name in ("mean", "std", "min"))
+    told = {name: made[f"all_returns_{name}"] for name in ("mean", "std", "min")}
+    who = records.keep("experts", run) | {"seed": seed, "step": policy.meta["steps"], "episodes": EPISODES}
+    command = f"python -m benchmarks.bundle {run}"
+    records.put(records.RESULTS / records.FINALS, [who | told | {"command": command}])
+    mean, std, least = told.values()
     cost = f"{policy.meta['steps']:,} | {policy.meta['updates']:,}"
     return f"| {task} | {cost} | {mean:.0f} +- {std:.0f}, least {least:.0f} | {random:.0f} |"
 

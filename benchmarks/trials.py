@@ -1,9 +1,9 @@
 """What makes `fast` fast: the preset with one thing changed, on three tasks and two seeds each.
 
     python -m benchmarks.trials [--names width_64 one_step] [--tasks cheetah_walk]
-    python -m benchmarks.trials --table     # only print what results/tuning holds
+    python -m benchmarks.trials --table [--series trials-11]    # only print what results/ holds
 
-A trial that was stopped is resumed, one that is done is only copied. Ends with a table per task.
+A trial that was stopped is resumed, one that is done is only noted. Ends with a table per task.
 """
 
 import sys
@@ -14,12 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.learning import by_seed, go_on, open_run
-from sfm import api, storage
+from benchmarks import records
+from benchmarks.learning import go_on, open_run
+from benchmarks.records import Row, grouped
+from benchmarks.tables import first, grid
+from sfm import api
 from sfm.demos import bundled
 from sfm.errors import unknown
 from sfm.presets import preset
-from sfm.training.logs import Row, read_rows
+from sfm.training.logs import read_rows
 
 TASKS = {  # preset, and steps with one update each after which curves can be told apart
     "cheetah_walk": ("fast", 20_000),
@@ -54,27 +57,27 @@ TRIALS = {
     "psi_unscaled_phi_uncentred": "scale_psi=false centre=false",
     "one_step": "n_step=1",
 }
-KEPT = ("step", "seed", "updates", "train/return", "gap", "eval/current", "eval/checkpoint", "seconds")
 
 
 @dataclass(frozen=True)
 class Options:
-    """Which trials; runs live in --runs, config and the main columns of their logs are kept in --results."""
+    """Which trials; runs live in --runs, every round of them goes to the table in --results."""
 
-    names: list[str] = field(default_factory=lambda: list(TRIALS))
+    names: list[str] = field(default_factory=list)
+    """None given: all trials; with --table all that the series has."""
     tasks: list[str] = field(default_factory=lambda: list(TASKS))
     seed: int = 11
     seeds: int = 2
     table: bool = False
-    """Only print the table of what is there."""
-    series: str = "quick"
-    """Names the folders of trials of one preset; `fast` had one environment, `four` targets at 0.03."""
+    """Only print the table of what is there, for these seeds."""
+    steps: int | None = None
+    """With one update each; None: as long as curves of a task need to differ."""
+    series: str = "trials-12"
+    """Names the trials of one preset; in results/HISTORY.md each has a paragraph."""
+    machine: str = ""
+    """Its short name in the table; by default made of its processor and number of cores."""
     runs: Path = Path("runs/trials")
-    results: Path = Path("results/tuning")
-
-
-def folder_of(options: Options, task: str, name: str) -> Path:
-    return options.results / f"{task}_{options.series}_{name}"
+    results: Path = records.RESULTS
 
 
 def changes_of(name: str, preset_name: str) -> dict[str, Any]:
@@ -88,54 +91,62 @@ def changes_of(name: str, preset_name: str) -> dict[str, Any]:
 def train(options: Options, task: str, name: str) -> None:
     if task not in TASKS:
         raise unknown("task", task, TASKS)
-    preset_name, steps = TASKS[task]
+    preset_name, usual = TASKS[task]
+    steps = options.steps or usual
     changes = changes_of(name, preset_name) | {"seed": options.seed, "seeds": options.seeds}
     share = api.overridden(preset(preset_name), changes).schedule.updates_per_step
-    run = options.runs / f"{task}_{name}"
-    go_on(open_run(run, preset_name, {"task": task, "steps": int(steps / share), **changes}), run)
-    store(run, folder_of(options, task, name))
+    folder = options.runs / f"{task}_{name}"
+    run = open_run(folder, preset_name, {"task": task, "steps": int(steps / share), **changes})
+    who = records.described(run.config, folder, options.series, options.machine) | {"trial": name}
+    try:
+        go_on(run, folder)
+    finally:
+        rows = records.rows_of(read_rows(folder / "metrics.jsonl"), who, every=True)
+        records.put(options.results / records.TRIALS, rows)
 
 
-def store(run: Path, folder: Path) -> None:
-    """Copies what the table needs."""
-    rows = [{k: row[k] for k in KEPT if k in row} for row in read_rows(run / "metrics.jsonl")]
-    storage.write_bytes(
-        folder / "metrics.jsonl", "".join(storage.to_json(row) + "\n" for row in rows).encode()
-    )
-    storage.write_json(folder / "config.json", storage.read_json(run / "config.json"))
+def found(options: Options, task: str, rows: list[Row]) -> dict[str, list[Row]]:
+    """The rows of each trial of the series on a task, of these seeds."""
+    seeds = range(options.seed, options.seed + options.seeds)
+    ours = (row for row in rows if row["series"] == options.series and row["seed"] in seeds)
+    trials = {name: mine for (where, name), mine in grouped(ours, "task", "trial").items() if where == task}
+    names = options.names or sorted(trials, key=lambda name: (name != "preset", name))
+    return {name: trials[name] for name in names if name in trials}
 
 
-def read(folder: Path, steps: int) -> list[list[Row]]:
+def by_seed(rows: list[Row], steps: float) -> list[list[Row]]:
     """The rows of each seed up to `steps`; a step with a fraction of an update counts as that fraction."""
-    rows = read_rows(folder / "metrics.jsonl")
-    if rows:
-        share = storage.read_json(folder / "config.json")["schedule"]["updates_per_step"]
-        rows = [row | {"step": row["step"] * share} for row in rows if row["step"] * share <= steps]
-    return by_seed(rows)
+    seeds = [mine for (seed,), mine in sorted(grouped(rows, "seed").items())]
+    counted = ([row | {"step": row["step"] * share(mine)} for row in mine] for mine in seeds)
+    return [[row for row in mine if row["step"] <= steps] for mine in counted]
 
 
-def table(options: Options, task: str) -> str:
+def share(rows: list[Row]) -> float:
+    """Updates per step, to a sixteenth, in most rounds: where policies were assessed, some had none."""
+    begun = np.array([(row["step"], row["updates"]) for row in rows if row.get("updates")])
+    steps, updates = np.diff(begun, axis=0).T if len(begun) > 1 else (np.ones(1), np.ones(1))
+    return float(np.round(16 * np.median(updates / steps)) / 16)
+
+
+def table(options: Options, task: str, rows: list[Row]) -> str:
     """A row per trial; where there are several values, one for each seed.
 
     Training returns before each mark and on average; thousands of steps, by updates, to half of the expert's
     return in training and to 80% of it kept; seconds of the whole trial.
     """
-    steps, expert = TASKS[task][1], expert_of(task)
+    trials, steps, expert = found(options, task, rows), options.steps or TASKS[task][1], expert_of(task)
     marks = range(10_000, steps + 1, 10_000)
     header = [task, *(f"{mark // 1000}k" for mark in marks), "mean", "half", "80% kept", "all"]
-    lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
-    for name in options.names:
-        if seeds := read(folder_of(options, task, name), steps):
+    lines = []
+    for name, mine in trials.items():
+        if seeds := by_seed(mine, steps):
             cells = [f"`{name}`"]
             cells += [_each(training_return(rows, mark - 10_000, mark) for rows in seeds) for mark in marks]
-            whole = seeds[0][-1]["step"] >= steps
-            cells += [
-                _each([float(np.mean([training_return(r, 0, steps) for r in seeds])) if whole else np.nan])
-            ]
+            cells += [_each([mean_return(seeds, steps)])]
             cells += [_each(learned(rows, 0.5 * expert) / 1000 for rows in seeds)]
             cells += [_each(kept(rows, 0.8 * expert) / 1000 for rows in seeds)]
-            lines.append("| " + " | ".join([*cells, f"{seeds[0][-1]['seconds']:.0f} s"]) + " |")
-    return "\n".join(lines)
+            lines.append([*cells, f"{seeds[0][-1]['seconds']:.0f} s"])
+    return grid(header, lines)
 
 
 def expert_of(task: str) -> float:
@@ -143,23 +154,30 @@ def expert_of(task: str) -> float:
     return float(bundled.provenance(task)["returns"][0])
 
 
-def training_return(rows: list[Row], after: int, until: int) -> float:
+def mean_return(seeds: list[list[Row]], steps: float) -> float:
+    """Of training episodes, over all seeds; NaN if a trial was stopped before."""
+    whole = seeds[0][-1]["step"] >= steps
+    return float(np.mean([training_return(rows, 0, steps) for rows in seeds])) if whole else np.nan
+
+
+def training_return(rows: list[Row], after: float, until: float) -> float:
     """Mean of a seed's training episodes, which explore, after one step and up to another."""
-    returns = [row["train/return"] for row in rows if after < row["step"] <= until]
+    returns = [row["training"] for row in rows if after < row["step"] <= until and "training" in row]
     return float(np.mean(returns)) if returns else np.nan
 
 
 def learned(rows: list[Row], target: float, episodes: int = 5) -> float:
     """Steps until so many training episodes in a row had this mean return; NaN if they never had."""
-    returns = np.array([row["train/return"] for row in rows])
-    means = np.convolve(returns, np.ones(episodes) / episodes, mode="valid")
+    rows = [row for row in rows if "training" in row]
+    means = np.convolve([row["training"] for row in rows], np.ones(episodes) / episodes, mode="valid")
     there = np.flatnonzero(means >= target)
     return float(rows[there[0] + episodes - 1]["step"]) if len(there) else np.nan
 
 
 def kept(rows: list[Row], target: float) -> float:
-    """Steps until an evaluation of the checkpoint policy had this return; NaN if none had."""
-    return next((row["step"] for row in rows if row.get("eval/checkpoint", -np.inf) >= target), np.nan)
+    """Steps until an evaluation of the kept policy had this return; NaN if none had."""
+    there = first(rows, target)
+    return there["step"] if there else np.nan
 
 
 def _each(values: Iterable[float]) -> str:
@@ -171,7 +189,8 @@ if __name__ == "__main__":
 
     given = tyro.cli(Options, args=sys.argv[1:])
     if not given.table:
-        for name in given.names:
+        for name in given.names or TRIALS:
             for task in given.tasks:
                 train(given, task, name)
-    print(*(table(given, task) for task in given.tasks), sep="\n\n")
+    known = records.read(given.results / records.TRIALS)
+    print(*(table(given, task, known) for task in given.tasks), sep="\n\n")
