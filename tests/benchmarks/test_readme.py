@@ -1,0 +1,56 @@
+import re
+
+import pytest
+
+from benchmarks import readme, records
+
+
+@pytest.fixture(scope="module")
+def now():
+    return readme.known()
+
+
+def test_the_tables_in_the_readme_are_fresh(now):
+    text = (records.RESULTS / "README.md").read_text()
+    assert readme.filled(text, now) == text, "stale: run `python -m benchmarks.readme`"
+    assert set(re.findall(r"<!-- table: (\w+) -->", text)) == set(readme.TABLES)
+
+
+def test_a_stale_table_is_made_anew_and_the_text_around_it_stays(now):
+    stale = (
+        "above\n<!-- table: main -->\nold\n<!-- end -->\nbetween\n<!-- table: series -->\n<!-- end -->\nbelow"
+    )
+    fresh = readme.filled(stale, now)
+    assert fresh.startswith("above\n<!-- table: main -->\n| steps | 20k |")
+    assert "|\n<!-- end -->\nbetween\n<!-- table: series -->\n| series |" in fresh
+    assert fresh.endswith("|\n<!-- end -->\nbelow")
+    assert "old" not in fresh
+
+
+def test_results_stay_few_and_small():
+    files = [path for path in records.RESULTS.rglob("*") if path.is_file()]
+    assert len(files) <= 12
+    assert sum(path.stat().st_size for path in files) < 2_000_000
+
+
+@pytest.mark.parametrize("name", records.KEPT)
+def test_tables_are_as_they_would_be_written(name, tmp_path):
+    """Sorted and rounded, so that the next run changes its own rows alone."""
+    kept = records.read(records.RESULTS / name)
+    records.write(tmp_path / name, kept)
+    assert records.read(tmp_path / name) == kept
+    if not name.endswith(".gz"):  # compressed bytes depend on the version of zlib
+        assert (tmp_path / name).read_bytes() == (records.RESULTS / name).read_bytes()
+
+
+def test_every_end_is_of_a_run_in_the_tables(now):
+    known = {records.identity(row) for row in now.runs}
+    aside = ("experts-paper", "random")
+    missing = [row for row in now.finals if row["series"] not in aside and records.identity(row) not in known]
+    assert [row["task"] for row in missing] == ["walker_walk"]  # an expert whose log was not kept
+
+
+def test_first_of_asks_all_seeds():
+    seeds = [[{"seconds": s, "kept": kept}] for s, kept in ((1.0, 5.0), (9.0, 6.0))]
+    assert readme.first_of(seeds, 5.0) == 9.0
+    assert readme.first_of(seeds, 5.5) is None
