@@ -268,11 +268,7 @@ def _sfm(o: SFMConfig, it: Learning, batch: int, ahead: int) -> tuple[float, flo
     phi = Net((OBS, *(o.features.width,) * o.features.depth, o.features.dim))
     independent = o.witness_batch == "independent"
     now, following = (it.act + it.psi, it.act + it.psi) if independent else (0, it.value_next)
-    policy = {
-        "start": now + following,
-        "anywhere": now,
-        "visits": phi.forward + (now + it.psi if o.lead else 0),
-    }[o.match_from]
+    policy = now + following if o.match_from == "start" else phi.forward
     expert = phi.forward * STATES / batch / o.expert_interval
     often = 1 / o.features.interval
     features = often * _features(o.features, phi) + (1 - often) * phi.forward

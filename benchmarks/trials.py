@@ -34,7 +34,7 @@ TRIALS = {
     "preset": "",
     "one_environment": "envs=1 updates_per_step=1.0 witness_window=10000 eval_every=5000",
     "eight_environments": "envs=8 updates_per_step=0.125 witness_window=80000 eval_every=40000",
-    "not_normalised": "normalise=false",
+    "not_normalised": "normalise=features",
     "window_10k": "witness_window=10000",
     "average_500": "average_share=0.0",
     "rates_1e-3": "lr_actor=1e-3 lr_critic=1e-3",

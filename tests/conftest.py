@@ -32,7 +32,6 @@ TINY = Config(
         replay=1000,
         chunk=10,
         assess_after=80,
-        assess_rescore=True,
         eval_every=80,
         eval_episodes=2,
         save_seconds=0.0,

@@ -74,10 +74,10 @@ def test_overrides_find_their_place():
 
 
 def test_settings_as_text():
-    assert [setting(text) for text in ("n_step=1", "lr=1e-3", "tail=repeat", "centre=true")] == [
+    assert [setting(text) for text in ("n_step=1", "lr=1e-3", "tail=truncate", "centre=true")] == [
         ("n_step", 1),
         ("lr", 1e-3),
-        ("tail", "repeat"),
+        ("tail", "truncate"),
         ("centre", True),
     ]
     with pytest.raises(SfmError, match="'n_step' is no setting: write name=value"):

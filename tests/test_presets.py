@@ -40,7 +40,6 @@ def shrunk(config: Config) -> Config:
 def test_it_trains_end_to_end_and_keeps_the_latest_policy(name, point_demos):
     training = Training(shrunk(PRESETS[name]), lambda: make("probe_point"), point_demos)
     rows = [row for rows in training.rounds() for row in rows]
-    assert all(row["kept"] for row in rows[1:])
     averaged = PRESETS[name].schedule.average_updates > 0
     assert training.checkpoint[0] is training.candidate[0]
     assert averaged == name.endswith("-cpu")
@@ -49,8 +48,8 @@ def test_it_trains_end_to_end_and_keeps_the_latest_policy(name, point_demos):
     refreshed = ["refresh/cost_gap" in row for row in rows]
     assert sum(refreshed) == training.progress[0].refreshes
     assert (sum(refreshed) > 1) != name.startswith("opolo")
-    assert {"eval/checkpoint", "reward", "value", "score"} <= rows[-1].keys()
-    assert all(np.isfinite(row["score"]) for row in rows[1:])
+    assert {"eval/checkpoint", "reward", "value"} <= rows[-1].keys()
+    assert not any("score" in row for row in rows)  # nothing is assessed
     assert len({row["reward"] for row in rows[1:]}) == len(rows[1:])
 
 
@@ -68,13 +67,15 @@ def test_cloning_and_iq_learn_train_end_to_end(name, acted_demos):
     assert len(set(losses)) == len(losses)
 
 
-@pytest.mark.parametrize("name", ["fast-quadruped", "sfm-td7", "sfm-td3", "sfm-stochastic", "expert-td7"])
+@pytest.mark.parametrize("name", ["fast-quadruped", "sfm-td7", "sfm-td3", "sfm-stochastic", "expert-td3"])
 def test_sfm_and_experts_train_end_to_end(name, point_demos):
     training = Training(shrunk(PRESETS[name]), lambda: make("probe_point"), point_demos)
     rows = [row for rows in training.rounds() for row in rows]
     learned = [row for row in rows if "critic_loss" in row]
     assert training.progress[0].updates >= 250 * len(learned) > 0
-    assert {"eval/checkpoint", "actor_loss", "score"} <= rows[-1].keys()
+    assert {"eval/checkpoint", "actor_loss"} <= rows[-1].keys()
     assert ("gap" in learned[-1]) != name.startswith("expert")
-    assert all(np.isfinite(row["score"]) for row in rows[1:])
+    scores = [row["score"] for row in rows if "score" in row]
+    assert bool(scores) == training.schedule.assesses == name.startswith("expert")
+    assert np.isfinite(scores).all()
     assert len({row["critic_loss"] for row in learned}) == len(learned)

@@ -291,7 +291,7 @@ def test_a_run_that_goes_on_from_a_policy_keeps_a_copy_of_it(tmp_path, point_dem
         ({"warm_start": "nowhere"}, "nowhere not found; by name there are"),
         ({"learner": TD3Config(width=8)}, "other networks than this run would have: learner.width=16$"),
         ({"learner": StochasticConfig(width=16)}, "would have: learner.kind=td3$"),
-        ({"normalise": True}, "would have: normalise=False$"),
+        ({"normalise": "all"}, "would have: normalise=none$"),
         ({"learner": TD3Config(width=16, actor_norm=True)}, "would have: learner.actor_norm=False$"),
     ],
 )

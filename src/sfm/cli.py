@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfm.config import Config, LearnerConfig, ObjectiveConfig, ScheduleConfig
+from sfm.config import Config, LearnerConfig, Normalise, ObjectiveConfig, ScheduleConfig
 from sfm.errors import SfmError, unknown
 from sfm.presets import DEFAULT, PRESETS, preset
 
@@ -118,8 +118,8 @@ def _train(args: Sequence[str]) -> int:
         gamma: float = base.gamma
         n_step: int = base.n_step
         """Cumulants in a critic's target before its own value ends it."""
-        normalise: bool = base.normalise
-        """All networks see states standardised by running statistics of replay."""
+        normalise: Normalise = base.normalise
+        """Which networks see states standardised by running statistics of replay: `features` is phi."""
         learner: LearnerConfig = base.learner
         objective: ObjectiveConfig = base.objective
         schedule: ScheduleConfig = base.schedule

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from sfm.errors import SfmError, unknown
+from sfm.retired import understood
 
 __all__ = [
     "ActorCriticConfig",
@@ -25,6 +26,7 @@ __all__ = [
     "IQConfig",
     "InverseConfig",
     "LearnerConfig",
+    "Normalise",
     "OPOLOConfig",
     "ObjectiveConfig",
     "RewardConfig",
@@ -40,6 +42,7 @@ __all__ = [
 
 Init = Literal["orthogonal", "lecun"]
 Twins = Literal["first", "mean", "min"]
+Normalise = Literal["none", "features", "all"]
 Needs = Literal["nothing", "states", "actions"]  # of demonstrations
 
 
@@ -75,8 +78,8 @@ class TD3Config(ActorCriticConfig):
     depth: int = 2
     polyak: float = 0.005
     polyak_on: Literal["actor_steps", "every_step"] = "actor_steps"
-    target_actor: Literal["online", "polyak", "frozen"] = "online"
-    """Which actor acts in the critic's target; `frozen` (never updated) only reproduces a known defect."""
+    target_actor: Literal["online", "polyak"] = "online"
+    """Which actor acts in the critic's target: the newest, or a moving average of them."""
     target_noise: float = 0.2
     target_noise_clip: float = 0.5
     explore_noise: float = 0.1
@@ -92,13 +95,11 @@ class TD7Config(ActorCriticConfig):
     init: Init = "lecun"
     lr_encoder: float = 1e-4
     embedding: int = 256
-    actor_activation: Literal["elu", "relu"] = "elu"
     target_interval: int = 250
     """Target networks, fixed encoders and clipping bounds are copied every so many updates."""
     target_noise: float = 0.2
     target_noise_clip: float = 0.5
     explore_noise: float = 0.1
-    clip_targets: bool = True
 
 
 @dataclass(frozen=True)
@@ -131,14 +132,8 @@ class FeatureConfig:
     lr: float = 3e-4
     interval: int = 1
     """One feature step every so many updates."""
-    normalise: bool = False
-    """phi and its losses see states standardised by running statistics of replay."""
     centre: bool = False
     """Subtract the running mean of phi over replay (always on for `hr`)."""
-    centre_decay: float = 0.995
-    average: float = 0.0
-    """Above 0: psi and the witness see a moving average of phi's weights, which takes up this share of the
-    newest ones per update: steps of phi's optimizer then hardly move them."""
     state: float = 0.0
     """Above 0: the state, as phi sees it, times this stands beside phi, so that its mean is matched too."""
     alive: float = 0.0
@@ -169,22 +164,19 @@ class SFMConfig:
     """Decay of the averages of the expert's and the policy's successor features."""
     witness_batch: Literal["same", "independent"] = "same"
     """Estimate the policy's features on the actor's minibatch (authors) or on another one (paper)."""
-    actor_loss: Literal["witness", "witness_flow", "squared"] = "witness_flow"
+    actor_loss: Literal["witness", "witness_flow"] = "witness_flow"
     """`witness`: <EMA witness, psi>; `witness_flow`: its gradient also through the newest term of the
-    average (authors); `squared`: the squared gap of one minibatch (authors' first version)."""
+    average (authors)."""
     bootstrap: Literal["target", "online"] = "target"
     """Which psi values s' in the telescoping estimator."""
-    tail: Literal["bootstrap", "truncate", "repeat"] = "bootstrap"
-    """What follows the demonstration's last state: psi of the policy, nothing, or that state for ever."""
-    match_from: Literal["start", "anywhere", "visits"] = "start"
+    tail: Literal["bootstrap", "truncate"] = "bootstrap"
+    """What follows the demonstration's last state: psi of the policy, or nothing."""
+    match_from: Literal["start", "visits"] = "start"
     """Match successor features from the start states (the paper: the expert's by a discounted sum, the
-    policy's by telescoping), or averaged over all states that demonstration and replay visit; or, `visits`,
-    the mean features of the states themselves that demonstrations and replay hold."""
+    policy's by telescoping); or, `visits`, the mean features of the states that demonstrations and replay
+    hold."""
     witness_window: int = 0
     """The independent minibatch is drawn from so many of the newest transitions; 0: from all."""
-    lead: float = 0.0
-    """With `visits`: how much of the policy's change since those visits is added to their features, estimated
-    by the mean advantage of its actions over those taken (performance difference lemma to first order)."""
     expert_interval: int = 1
     """Recompute phi of the expert's states every so many actor steps, and once per chunk of updates."""
     critics: Literal[1, 2] = 2
@@ -210,8 +202,6 @@ class RewardConfig:
     kind: ClassVar[str] = "reward"
     needs: ClassVar[Needs] = "nothing"
     looks_ahead: ClassVar[bool] = True
-    twins: Literal["min", "mean"] = "min"
-    scale: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -348,13 +338,11 @@ class ScheduleConfig:
     envs: int = 1
     random_steps: int = 10_000
     """Uniform random actions at first."""
-    noise_colour: float = 0.0
-    """Exploration noise of power 1/f^colour over time: 0 is white, 1 pink, whose slow waves reach further."""
     updates_per_step: float = 1.0
     segments: int = 1
     """Parts in which an episode is collected, with the updates that each has earned after it. 1: updates come
-    in one burst per episode, as the paper's. More: the policy learns, and changes, while it acts, and one
-    whose episode was good then plays whole ones to be assessed (or its average does)."""
+    in one burst per episode, as the paper's. More: the policy learns, and changes, while it acts, so that
+    nothing is assessed."""
     actor_after: int = 0
     """Updates before the actor begins to learn: one with skill would lose it to a critic that is young."""
     batch: int = 1024
@@ -363,22 +351,25 @@ class ScheduleConfig:
     chunk: int = 250
     """Updates per compiled call."""
     assess_after: int = 75_000
-    """Until then the checkpoint policy is the latest, or its average; then one must pass the assessment. With
-    as many as `steps` or more, nothing is assessed."""
+    """Until then the checkpoint policy is the latest; then one must pass the assessment. With as many as
+    `steps` or more nothing is assessed, and it is always the latest, or the latest average."""
     assess_episodes: int = 3
     assess_relax: float = 1.1
     assess_by: Literal["min", "mean"] = "min"
-    assess_rescore: bool = False
-    """Score the checkpoint policy's episodes again under the features of now before comparing with it."""
     average_updates: int = 0
-    """Above 0: the policy that is assessed and kept is a moving average of the weights over about so many
-    updates, which does not swing as the one does that explores,"""
+    """Above 0: the policy that is kept is a moving average of the weights over about so many updates, which
+    does not swing as the one does that explores,"""
     average_share: float = 0.0
     """and at least over this share of all updates so far."""
     eval_every: int = 25_000
     eval_episodes: int = 10
     save_seconds: float = 60.0
     """Save a resumable checkpoint at least this far apart (0: after every round)."""
+
+    @property
+    def assesses(self) -> bool:
+        """Whether policies have to pass an assessment to be kept."""
+        return self.assess_after < self.steps
 
 
 @dataclass(frozen=True)
@@ -390,8 +381,9 @@ class Config:
     gamma: float = 0.99
     n_step: int = 1
     """Cumulants in a critic's target before its own value ends it."""
-    normalise: bool = False
-    """Every network sees states standardised by running statistics of replay."""
+    normalise: Normalise = "none"
+    """Which networks see states standardised by running statistics of replay: `none`, phi and what it is
+    learned with (`features`), or `all`."""
     learner: LearnerConfig = field(default_factory=TD3Config)
     objective: ObjectiveConfig = field(default_factory=SFMConfig)
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
@@ -433,7 +425,6 @@ class Config:
             (self.warm_start_updates >= 0, "warm_start_updates must not be negative"),
             (s.random_steps >= 0, "random_steps must not be negative"),
             (s.envs >= 1 and s.steps >= 1 and s.batch >= 1, "envs, steps and batch must be at least 1"),
-            (0 <= s.noise_colour <= 4, "noise_colour must lie in [0, 4]"),
             (s.updates_per_step > 0, "updates_per_step must be positive"),
             (s.actor_after >= 0, "actor_after must not be negative"),
             (s.segments >= 1, "segments must be at least 1"),
@@ -450,8 +441,12 @@ class Config:
                 "average_share must lie in [0, 1] and needs average_updates",
             ),
             (
-                s.average_updates == 0 or s.segments > 1 or s.assess_after >= s.steps,
-                "average_updates needs segments above 1 where policies are assessed (assess_after < steps)",
+                not s.assesses or (s.segments == 1 and s.average_updates == 0),
+                "policies are assessed (assess_after < steps) only with segments=1 and average_updates=0",
+            ),
+            (
+                self.normalise != "features" or isinstance(self.objective, SFMConfig),
+                f"the objective '{self.objective.kind}' has no features: normalise must be none or all",
             ),
             (
                 s.average_updates == 0 or not isinstance(self.objective, BCConfig),
@@ -502,7 +497,7 @@ def _sizes(part: Any) -> list[tuple[bool, str]]:
 
 
 RATES = ("lr", "lr_actor", "lr_actor_final", "lr_critic", "lr_encoder")
-SHARES = ("polyak", "hr_polyak", "average", "centre_decay")
+SHARES = ("polyak", "hr_polyak")
 SIZES = ("width", "depth", "head_width", "dim", "embedding")
 
 
@@ -544,8 +539,11 @@ def _fits(value: Any, kind: Any) -> bool:
     return isinstance(value, kind) if kind in (bool, str) else True
 
 
-def from_dict(kind: Any, data: dict[str, Any]) -> Any:
-    """The inverse of `to_dict`; a field we do not know is an error, not a guess."""
+def from_dict(kind: Any, data: dict[str, Any], training: bool = True) -> Any:
+    """The inverse of `to_dict`; a field we do not know is an error, not a guess.
+
+    Files of earlier versions are understood as in `sfm.retired`; not `training`: to act only.
+    """
     if not isinstance(data, dict):
         raise SfmError(f"a configuration must be a JSON object, not {data!r}")
     if isinstance(kind, types.UnionType):
@@ -554,7 +552,7 @@ def from_dict(kind: Any, data: dict[str, Any]) -> Any:
         if name not in options:
             raise unknown("kind", str(name), options)
         kind = options[name]
-    data = {k: v for k, v in data.items() if k != "kind"}
+    data = understood(kind, {k: v for k, v in data.items() if k != "kind"}, training)
     hints = typing.get_type_hints(kind)
     known = {f.name for f in dataclasses.fields(kind)}
     for name, value in data.items():
@@ -565,4 +563,5 @@ def from_dict(kind: Any, data: dict[str, Any]) -> Any:
         if not _fits(value, hints[name]):
             wanted = getattr(hints[name], "__name__", hints[name])
             raise SfmError(f"{kind.__name__}.{name} must be {wanted}, not {value!r}")
-    return kind(**{k: from_dict(hints[k], v) if isinstance(v, dict) else v for k, v in data.items()})
+    inner = {k: from_dict(hints[k], v, training) for k, v in data.items() if isinstance(v, dict)}
+    return kind(**(data | inner))

@@ -6,23 +6,14 @@ from typing import Any
 import numpy as np
 
 from sfm import storage
-from sfm.config import Config, flat, from_dict, to_dict
+from sfm.config import Config, LearnerConfig, flat, from_dict, to_dict
 from sfm.demos.bundled import names, policy_file
 from sfm.errors import SfmError
+from sfm.retired import understood
 
 __all__ = ["Policy", "differences", "find_policy", "load_policy", "policy_path", "save_policy"]
 
-FORM = (
-    "learner.kind",
-    "learner.width",
-    "learner.depth",
-    "learner.embedding",
-    "learner.actor_norm",
-    "learner.actor_activation",
-    "learner.log_std_min",
-    "learner.log_std_max",
-    "normalise",
-)
+FORM = ("width", "depth", "embedding", "actor_norm", "log_std_min", "log_std_max")  # of a learner's networks
 ENDS = {"low": -1.0, "high": 1.0}  # of actions, where a file does not tell
 
 
@@ -106,9 +97,18 @@ def find_policy(path: str | Path, which: str = "checkpoint", seed: int | None = 
 
 def differences(policy: Policy, config: Config) -> list[str]:
     """Settings that the policy's networks have otherwise than those of a run of `config`, as name=value."""
-    own = from_dict(Config, policy.meta["config"])  # what an older file does not tell is the default
-    theirs, ours = (dict(flat(to_dict(c))) for c in (own, config))
-    return [f"{name}={theirs[name]}" for name in FORM if name in theirs and theirs[name] != ours.get(name)]
+    theirs, ours = (dict(flat(to_dict(_acting(c)))) for c in (policy.meta["config"], to_dict(config)))
+    names = ("learner.kind", *(f"learner.{name}" for name in FORM), "normalise")
+    return [f"{name}={theirs[name]}" for name in names if name in theirs and theirs[name] != ours.get(name)]
+
+
+def _acting(config: dict[str, Any]) -> Config:
+    """What of a configuration decides how its policy acts; how the policy was trained is of no matter."""
+    whole = understood(Config, config, training=False)
+    learner = from_dict(LearnerConfig, whole["learner"], training=False)
+    form = {name: getattr(learner, name) for name in (*FORM, "explore_noise") if hasattr(learner, name)}
+    normalise = "all" if whole.get("normalise") == "all" else "none"
+    return Config(learner=type(learner)(**form), normalise=normalise)
 
 
 def _in_folder(folder: Path, which: str, seed: int | None) -> Path:
@@ -129,8 +129,7 @@ def _rebuild(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Any:
     from sfm.agents.agent import make_agent
     from sfm.training.checkpoint import flatten_names
 
-    config = from_dict(Config, meta["config"])
-    agent = make_agent(config, meta["obs_dim"], meta["action_dim"])
+    agent = make_agent(_acting(meta["config"]), meta["obs_dim"], meta["action_dim"])
     shapes = jax.eval_shape(lambda: agent.policy(agent.actor(np.random.default_rng(0))))
     names, treedef = flatten_names(shapes)
     if set(names) != set(arrays):

@@ -11,6 +11,7 @@ from sfm.config import (
     FeatureConfig,
     InverseConfig,
     IQConfig,
+    Normalise,
     OPOLOConfig,
     RewardConfig,
     ScheduleConfig,
@@ -63,9 +64,6 @@ CPU_SCHEDULE = ScheduleConfig(
     batch=64,
     chunk=100,
     assess_after=LATEST,
-    assess_relax=10.0,  # these three for those who assess: one episode may have been lucky
-    assess_by="mean",
-    assess_rescore=True,
     average_updates=500,
     eval_every=10_000,
     eval_episodes=5,
@@ -86,7 +84,6 @@ def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
         head_width=128,
         lr=5e-4,
         interval=interval,
-        normalise=True,
         centre=True,
         state=3.0,
         alive=10.0,
@@ -105,6 +102,7 @@ def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
     return Config(
         gamma=0.98,
         n_step=N_STEP,
+        normalise="features",
         learner=learner,
         objective=SFMConfig(**(settings | objective)),
         schedule=dataclasses.replace(CPU_SCHEDULE, batch=size, steps=150_000),
@@ -135,7 +133,9 @@ def _baseline(learner, objective: DiscriminatorConfig | OPOLOConfig, batch: int 
     return Config(learner=learner, objective=objective, schedule=schedule)
 
 
-def _small(config: Config, objective: DiscriminatorConfig | OPOLOConfig, normalise: bool = False) -> Config:
+def _small(
+    config: Config, objective: DiscriminatorConfig | OPOLOConfig, normalise: Normalise = "none"
+) -> Config:
     """A baseline with the sizes, rates and schedule of `sfm-td3-cpu`, but for its action penalty."""
     return dataclasses.replace(
         config,
@@ -189,7 +189,7 @@ FAST = _cpu(
 )
 FAST = dataclasses.replace(
     FAST,
-    normalise=True,
+    normalise="all",
     schedule=dataclasses.replace(
         FAST.schedule,
         steps=400_000,
@@ -221,13 +221,12 @@ PRESETS: dict[str, Config] = {
     "expert-td3": _expert(
         TD3Config(target_actor="polyak", **(SMALL["td3"] | {"polyak": 0.005, "actor_norm": False}))
     ),
-    "expert-td7": _expert(TD7Config(actor_activation="relu", actor_twin="mean", **SMALL["td7"])),
     **BASELINES,
     # the cost sees standardised states, as phi does in sfm-td3-cpu
-    "mm-td7-cpu": _small(BASELINES["mm-td7"], SMALL_MM, normalise=True),
-    "mm-td3-cpu": _small(BASELINES["mm-td3"], SMALL_MM, normalise=True),
-    "gaifo-td7-cpu": _small(BASELINES["gaifo-td7"], SMALL_GAIFO, normalise=True),
-    "gaifo-td3-cpu": _small(BASELINES["gaifo-td3"], SMALL_GAIFO, normalise=True),
+    "mm-td7-cpu": _small(BASELINES["mm-td7"], SMALL_MM, normalise="all"),
+    "mm-td3-cpu": _small(BASELINES["mm-td3"], SMALL_MM, normalise="all"),
+    "gaifo-td7-cpu": _small(BASELINES["gaifo-td7"], SMALL_GAIFO, normalise="all"),
+    "gaifo-td3-cpu": _small(BASELINES["gaifo-td3"], SMALL_GAIFO, normalise="all"),
     "opolo-td3-cpu": _small(BASELINES["opolo-td3"], SMALL_OPOLO),
     "iq-learn": Config(
         learner=IQ_LEARNER,

@@ -16,7 +16,7 @@ from sfm.config import Config, DiscriminatorConfig, RewardConfig
 KEY = jax.random.key(0)
 
 
-def make(kind="td3", objective=None, normalise=False, n_step=1, **changes):
+def make(kind="td3", objective=None, normalise="none", n_step=1, **changes):
     learner = dataclasses.replace(LEARNERS[kind], **changes)
     objective = objective or small_sfm("fdm")
     config = Config(
@@ -157,7 +157,7 @@ def stretched(states, scale=50.0, shift=7.0):
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_a_normalising_agent_does_not_see_the_units_of_states(kind):
     """Update, acting and scoring in one system of units give what they give in another."""
-    agent, state = make(kind, normalise=True)
+    agent, state = make(kind, normalise="all")
 
     def run(unit):
         batch, demos = unit(random_batch()), unit(random_demos())
@@ -173,7 +173,7 @@ def test_a_normalising_agent_does_not_see_the_units_of_states(kind):
 
 
 def test_a_normalising_policy_acts_alike_in_numpy():
-    agent, state = make(normalise=True)
+    agent, state = make(normalise="all")
     states, _ = updates(agent, state, 2)
     policy, obs = agent.policy(states[-1]), stretched(random_batch()).obs
     assert_close(jax.device_get(policy)(np.asarray(obs)), policy(obs), atol=1e-5)

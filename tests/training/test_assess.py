@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sfm.config import ScheduleConfig
-from sfm.training.assess import Assessment, Judged, assess, summary
-from sfm.training.buffer import Episodes
+from sfm.training.assess import Assessment, assess
 
 PAPER = ScheduleConfig()  # random until 10,000, assessed from 75,000 on
 LATE = 100_000
@@ -100,27 +99,3 @@ def test_judged_by_the_mean_a_single_bad_episode_may_pass():
     state, verdict = assess(state, [-0.1, -1.2, -0.2], 3000, LATE, config)
     assert verdict == (True, 3000)
     assert state.best == pytest.approx(-0.5)
-
-
-def episodes(*returns):
-    """Episodes of three steps whose states tell their return."""
-    r = np.array(returns, np.float32)
-    obs = np.broadcast_to(r[:, None, None], (len(r), 4, 1))
-    reward = np.stack([r, 0 * r, 0 * r], 1)
-    return Episodes(obs, np.zeros((len(r), 3, 1)), reward, np.full(len(r), 3), np.zeros(len(r), bool))
-
-
-def test_the_latest_episodes_judge_a_policy():
-    judged = Judged.empty(3, steps=3, obs_dim=1)
-    assert not judged.used.any()
-    judged = judged.with_(episodes(1.0, 2.0))
-    assert judged.returns[judged.used].tolist() == [1.0, 2.0]
-    judged = judged.with_(episodes(3.0, 4.0))
-    assert judged.returns[judged.used].tolist() == [2.0, 3.0, 4.0]
-    assert judged.obs[:, 0, 0].tolist() == [2.0, 3.0, 4.0]
-    assert not judged.emptied().used.any()
-
-
-@pytest.mark.parametrize(("by", "expected"), [("min", -3.0), ("mean", -2.0)])
-def test_what_a_policy_is_judged_by(by, expected):
-    assert summary([-1.0, -3.0, -2.0], ScheduleConfig(assess_by=by)) == expected

@@ -83,7 +83,7 @@ def test_early_stopping_keeps_the_best_policy(acted_demos):
 
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_a_warm_start_is_a_cloned_actor_in_an_otherwise_new_learner(kind, acted_demos):
-    changes = {"learner": LEARNERS[kind], "seeds": 2, "normalise": True}
+    changes = {"learner": LEARNERS[kind], "seeds": 2, "normalise": "all"}
     cold = start(acted_demos, **changes)
     warm = start(acted_demos, warm_start="bc", warm_start_updates=400, **changes)
     warm._warm_start()
@@ -123,7 +123,7 @@ def test_a_run_that_began_warm_goes_on_as_usual_and_resumes_bit_for_bit(acted_de
 
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_a_run_goes_on_from_a_policy_whose_actor_rests_while_the_critic_is_young(kind, acted_demos):
-    changes = {"learner": LEARNERS[kind], "normalise": True}
+    changes = {"learner": LEARNERS[kind], "normalise": "all"}
     other = start(acted_demos, **changes)
     rows_of(other)
     given = other.current[0]

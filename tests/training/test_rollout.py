@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfm.envs import make
-from sfm.training.rollout import EVALUATE, TRAIN, Rollout, acting, coloured, reset_seed, rollout
+from sfm.training.rollout import EVALUATE, TRAIN, Rollout, acting, reset_seed, rollout
 
 
 class Counter:
@@ -150,20 +150,3 @@ def test_a_policy_acts_with_the_noise_of_its_time():
     assert acting(policy, noise)(np.zeros((2, 2)), 1, slice(0, 2)).ravel().tolist() == [2, 3]
     assert acting(policy, noise)(np.zeros((1, 2)), 1, slice(1, 2)).ravel().tolist() == [3]
     assert acting(policy)(np.ones((2, 2)), 1, slice(0, 2)).ravel().tolist() == [1, 1]
-
-
-@pytest.mark.parametrize("length", [200, 201, 2, 1])
-@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0])
-def test_coloured_noise_has_unit_variance_and_the_covariance_of_its_spectrum(length, exponent):
-    x = coloured(np.random.default_rng(0), (length, 4000, 3), exponent).reshape(length, -1)
-    assert x.dtype == np.float32
-    covariance = x @ x[0] / x.shape[1]
-    frequency = np.abs(np.fft.fftfreq(length))
-    power = np.maximum(frequency, 1 / length) ** -exponent
-    expected = np.cos(2 * np.pi * np.outer(np.arange(length), np.fft.fftfreq(length))) @ power / power.sum()
-    np.testing.assert_allclose(covariance, expected, atol=0.05)
-
-
-def test_white_noise_is_the_generators_own():
-    white = coloured(np.random.default_rng(3), (10, 2, 1), 0.0)
-    np.testing.assert_array_equal(white, np.random.default_rng(3).standard_normal((10, 2, 1), np.float32))

@@ -29,7 +29,6 @@ class Agent(NamedTuple):
     objective: Objective
     spec: Spec
     actor_delay: int  # updates per step of the actor
-    normalise: bool
     rests: bool = False  # whether the actor stays as it is, while all else learns
 
     def init(self, rng: np.random.Generator) -> AgentState:
@@ -37,7 +36,7 @@ class Agent(NamedTuple):
 
     def actor(self, rng: np.random.Generator) -> AgentState:
         """A first state without the objective's part, which acting does not need."""
-        moments = Moments.zeros(self.spec.obs_dim) if self.normalise else None
+        moments = Moments.zeros(self.spec.obs_dim) if self.spec.normalise == "all" else None
         learner = self.learner.init(rng, self.objective.dim, self.objective.critics)
         return AgentState(learner, None, moments)
 
@@ -51,7 +50,7 @@ class Agent(NamedTuple):
 
     def adopt(self, state: AgentState, policy: Any) -> AgentState:
         """`state` with the networks of `policy`, which has the form of `self.policy(state)`."""
-        if self.normalise:
+        if state.moments:
             seen = Moments.of(policy.mean, policy.spread)
             state, policy = state._replace(moments=seen), policy.policy
         return state._replace(learner=self.learner.restart(self.learner.adopt(state.learner, policy)))
@@ -138,11 +137,8 @@ def _expert_seen(moments: Moments | None, demos: ExpertStates | None) -> Any:
 
 
 def make_agent(config: Config, obs_dim: int, action_dim: int, terminates: bool = False) -> Agent:
-    spec = Spec(obs_dim, action_dim, config.gamma, config.n_step, terminates, config.updates)
+    c = config
+    spec = Spec(obs_dim, action_dim, c.gamma, c.n_step, terminates, c.updates, c.normalise)
     return Agent(
-        make_learner(config.learner, spec),
-        make_objective(config.objective, spec),
-        spec,
-        config.learner.actor_delay,
-        config.normalise,
+        make_learner(c.learner, spec), make_objective(c.objective, spec), spec, c.learner.actor_delay
     )

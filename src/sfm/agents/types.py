@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 from jax import Array
 
+from sfm.config import Normalise
+
 __all__ = ["Ahead", "Batch", "ExpertStates", "Metrics", "Spec", "ValueFn", "Weigh"]
 
 Metrics = dict[str, Array]
@@ -19,6 +21,7 @@ class Spec(NamedTuple):
     n_step: int = 1  # cumulants in a target before the critic speaks
     terminates: bool = False  # whether episodes can end before their time limit
     updates: int = 0  # of the whole run
+    normalise: Normalise = "none"  # which networks see standardised states
 
 
 class Ahead(NamedTuple):
@@ -67,7 +70,7 @@ class ExpertStates(NamedTuple):
 
 
 ValueFn = Callable[..., Array]
-"""(obs [B, o], key, target=False, action=None) -> psi(obs, action or pi(obs)) [B, d] of the first twin."""
+"""(obs [B, o], key, target=False) -> psi(obs, pi(obs)) [B, d] of the first twin."""
 
 Weigh = Callable[[Array], tuple[Array | None, Any]]
 """psi(obs, pi(obs)) [B, d] on the actor's minibatch -> (weight [d], whatever the objective carries on).

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from sfm.config import flat, to_dict
+from sfm.config import Config, flat, to_dict
 from sfm.demos import Demos
 from sfm.envs import Env
 from sfm.policy import Policy
 from sfm.presets import PRESETS, preset
+from sfm.retired import understood
 from sfm.training.rollout import DEMONSTRATE, play, reset_seed
 
 __all__ = ["collect"]
@@ -22,7 +23,8 @@ def changed(meta: dict[str, Any]) -> dict[str, Any]:
         return {}
     usual = dict(flat(to_dict(preset(meta["preset"]))))
     own = ("task", "preset", "seed", "seeds", "schedule.steps")
-    return {k: v for k, v in flat(meta["config"]) if k in usual and usual[k] != v and k not in own}
+    settings = flat(understood(Config, meta["config"], training=False))
+    return {k: v for k, v in settings if k in usual and usual[k] != v and k not in own}
 
 
 def collect(

@@ -8,7 +8,7 @@ import contextlib
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from sfm.agents.agent import make_agent
-from sfm.agents.nets import stacked
 from sfm.agents.objectives import Offline
 from sfm.agents.types import ExpertStates
 from sfm.config import Config
@@ -26,11 +25,11 @@ from sfm.demos import Demos
 from sfm.envs import Env
 from sfm.errors import SfmError
 from sfm.training import buffer
-from sfm.training.assess import Assessment, Judged, assess, bar_of, summary
+from sfm.training.assess import Assessment, assess
 from sfm.training.buffer import Episodes, Layout
 from sfm.training.checkpoint import flatten, unflatten
 from sfm.training.device import Device, chosen
-from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, Act, Rollout, coloured, play, reset_seed
+from sfm.training.rollout import EVALUATE, REFRESH, TRAIN, Act, Rollout, play, reset_seed
 
 __all__ = ["Diverged", "SeedProgress", "Training", "recipe"]
 
@@ -55,7 +54,6 @@ class SeedProgress:
     kept_updates: int = 0
     owed: float = 0.0  # updates that its steps have earned but not yet had
     updates: int = 0
-    judging: bool = False  # its policy rests and is assessed, where it learns during episodes otherwise
     refreshes: int = 0
     next_eval: int = 0
     next_refresh: int = 0
@@ -105,10 +103,6 @@ class Training:
         self.current = self.device.policies(self.state)  # what acts
         self.candidate = list(self.current)  # what may be kept
         self.checkpoint = list(self.current)
-        rows = s.envs * math.ceil(s.assess_episodes / s.envs)
-        nothing = Judged.empty(rows, env.max_steps, env.obs_dim)
-        self.judged = [nothing for _ in self.seeds]  # episodes of the policy under assessment
-        self.kept = [nothing for _ in self.seeds]  # those of the checkpoint policy
         self.history: list[tuple[np.ndarray, Any]] = []  # seeds and metrics of this round's updates
         self.begun: float | None = None  # when the updates under way began,
         self.before = [0 for _ in self.seeds]  # and after how many others
@@ -146,12 +140,13 @@ class Training:
                 episodes = self._collect(running)
                 for i, e in episodes.items():
                     rows[i] |= self._row(i, e)
-                self._assess(episodes, rows)
+                if self.schedule.assesses:
+                    self._assess(episodes, rows)
                 self._refresh(running, rows)
-                self._learn(finished=set(running) - set(self._running()))
+                self._learn()
                 self._settle()
             self._report(rows)
-            if self.schedule.assess_after >= self.schedule.steps:  # nothing is assessed
+            if not self.schedule.assesses:
                 for i in running:
                     self._keep(i)
         still = self._running()
@@ -217,7 +212,7 @@ class Training:
             self._add(new, go_on=self.grows and until > part)
             for i, e in new.items():
                 p, taken = self.progress[i], int(e.length.sum())
-                if self._learns_meanwhile(i):
+                if p.collected >= self.schedule.random_steps and not self.schedule.assesses:
                     p.owed += taken * self.schedule.updates_per_step
                 p.collected += taken
                 p.steps += taken
@@ -239,24 +234,8 @@ class Training:
         if p.collected < self.schedule.random_steps:
             action = 2 * draw.random(shape, np.float32) - 1
             return begun, lambda obs, t, group: action[t, group]
-        noise = coloured(draw, shape, self.schedule.noise_colour)
-
-        def act(obs: np.ndarray, t: int, group: slice) -> np.ndarray:
-            policies = self.candidate if p.judging else self.current  # the newest at that time
-            return policies[i](obs, noise[t, group])
-
-        return begun, act
-
-    def _learns_meanwhile(self, i: int) -> bool:
-        """Whether a seed learns during its episodes."""
-        p = self.progress[i]
-        return self.schedule.segments > 1 and not p.judging and p.collected >= self.schedule.random_steps
-
-    def _most(self) -> float:
-        """Updates that may come at once: what an assessment has put off is made up for bit by bit."""
-        if self.schedule.segments == 1:
-            return math.inf
-        return 2 * max(len(self.envs) * self.part * self.schedule.updates_per_step, self.schedule.chunk)
+        noise = draw.standard_normal(shape, np.float32)
+        return begun, lambda obs, t, group: self.current[i](obs, noise[t, group])  # the newest at that time
 
     def _add(self, episodes: dict[int, Episodes], go_on: bool) -> None:
         if not any(e.length.any() for e in episodes.values()):
@@ -265,47 +244,35 @@ class Training:
         self.replay = self.device.add(self.replay, *buffer.rows_of(self.layouts, everyone, go_on=go_on))
 
     def _assess(self, episodes: dict[int, Episodes], rows: dict[int, Row]) -> None:
-        random = self.schedule.random_steps
+        """Judge the policies by their episodes: some are kept, and some are trained on those steps."""
         before = {i: self.progress[i].collected - int(e.length.sum()) for i, e in episodes.items()}
-        acted = {i: e for i, e in episodes.items() if before[i] >= random}
-        for i, e in acted.items():
-            self.judged[i] = self.judged[i].with_(e)
-        judged = self._scores(self.judged)
-        kept = self._scores(self.kept) if self.schedule.assess_rescore else [[]] * len(self.seeds)
-        for i, e in acted.items():
-            p, steps = self.progress[i], int(e.length.sum())
-            earlier, new = judged[i][: -len(self.envs)], judged[i][-len(self.envs) :]
-            rows[i]["score"], rows[i]["kept"] = float(np.mean(new)), 0
-            if kept[i]:
-                best = summary(kept[i], self.schedule)
-                p.assessment = p.assessment._replace(best=best, scores=tuple(earlier))
-            learned = self.schedule.segments > 1 and not p.judging  # during these episodes
-            if learned and p.steps > self.schedule.assess_after:
-                p.judging = summary(new, self.schedule) >= bar_of(p.assessment, self.schedule)
-                self.judged[i] = self.judged[i].emptied()
-                continue
-            p.assessment, verdict = assess(p.assessment, new, steps, p.steps, self.schedule)
-            rows[i]["kept"] = int(verdict.keep)
+        acted = {i: e for i, e in episodes.items() if before[i] >= self.schedule.random_steps}
+        for i, scores in self._scores(acted).items():
+            p, steps = self.progress[i], int(acted[i].length.sum())
+            p.assessment, verdict = assess(p.assessment, scores, steps, p.steps, self.schedule)
+            rows[i] |= {"score": float(np.mean(scores)), "kept": int(verdict.keep)}
             if verdict.keep:
                 self._keep(i)
-                self.kept[i] = self.judged[i]
-            if verdict.train:
-                self.judged[i] = self.judged[i].emptied()
-                p.judging = False
-            if not learned:
-                p.owed += verdict.train * self.schedule.updates_per_step
+            p.owed += verdict.train * self.schedule.updates_per_step
 
     def _keep(self, i: int) -> None:
         """The candidate becomes the checkpoint."""
         p = self.progress[i]
         self.checkpoint[i], p.kept_steps, p.kept_updates = self.candidate[i], p.steps, p.updates
 
-    def _scores(self, judged: Sequence[Judged]) -> list[list[float]]:
+    def _scores(self, episodes: dict[int, Episodes]) -> dict[int, list[float]]:
         """Of each seed's episodes, under the features of now."""
-        everyone: Judged = stacked(judged)
-        everyone = everyone._replace(length=np.maximum(everyone.length, 1))  # unused rows are dropped below
-        scores = np.asarray(self.device.score(self.state, *everyone))
-        return [row[j.used].tolist() for row, j in zip(scores, judged, strict=True)]
+        if not episodes:
+            return {}
+        names = ("obs", "length", "terminated", "returns")
+        scores = np.asarray(self.device.score(self.state, *self._everyone(episodes, *names)))
+        return {i: scores[i].tolist() for i in episodes}
+
+    def _everyone(self, episodes: dict[int, Episodes], *names: str) -> list[np.ndarray]:
+        """Arrays of some seeds' episodes over all seeds; others have those of one that is there."""
+        some = next(iter(episodes.values()))
+        everyone = [episodes.get(i, some) for i in range(len(self.seeds))]
+        return [np.stack([getattr(e, name) for e in everyone]) for name in names]
 
     def _refresh(self, running: list[int], rows: dict[int, Row]) -> None:
         plan = self.agent.objective.fresh
@@ -313,9 +280,7 @@ class Training:
         if not plan or not due:
             return
         fresh = {i: self._fresh_episodes(i, plan.episodes) for i in due}
-        some = next(iter(fresh.values()))
-        everyone = [fresh.get(i, some) for i in range(len(self.seeds))]
-        obs, length = (np.stack([getattr(e, n) for e in everyone]) for n in ("obs", "length"))
+        obs, length = self._everyone(fresh, "obs", "length")
         keys = jnp.stack([self._key(i, FIT, self.progress[i].refreshes) for i in range(len(self.seeds))])
         after, metrics = self.device.refresh(self.state, obs, length, self.demos, keys)
         due_seeds = np.array([i in fresh for i in range(len(self.seeds))])
@@ -334,15 +299,13 @@ class Training:
         p, env = self.progress[i], self.envs[0]
         starts = [reset_seed(self.seeds[i], REFRESH, p.refreshes * count + k) for k in range(count)]
         draw = self._draws(i, FRESH, p.refreshes)
-        noise = coloured(draw, (env.max_steps, count, env.action_dim), self.schedule.noise_colour)
+        noise = draw.standard_normal((env.max_steps, count, env.action_dim), np.float32)
         return play(self.envs, starts, self.current[i], noise)
 
-    def _learn(self, finished: Collection[int] = ()) -> None:
-        """Start the updates that are due, in compiled chunks; all of those of `finished` seeds, of others at
-        most `_most`, and the rest waits."""
+    def _learn(self) -> None:
+        """Start the updates that are due, in compiled chunks; what does not fill one waits."""
         chunk, table = self.schedule.chunk, None
-        left = np.array([math.inf if i in finished else self._most() for i in range(len(self.seeds))])
-        while (due := (left >= chunk) & np.array([self._ready(p) for p in self.progress])).any():
+        while (due := np.array([p.owed >= chunk for p in self.progress])).any():
             if table is None:
                 self.device.ready()
                 self.begun, self.before = time.perf_counter(), [p.updates for p in self.progress]
@@ -354,10 +317,6 @@ class Training:
             for p in np.array(self.progress)[active]:
                 p.owed -= chunk
                 p.updates += chunk
-            left[active] -= chunk
-
-    def _ready(self, p: SeedProgress) -> bool:
-        return p.owed >= self.schedule.chunk and not p.judging
 
     def _settle(self) -> None:
         """Wait for the updates under way: what they have learned acts from now on."""
@@ -469,8 +428,6 @@ class Training:
             "current": self.current,
             "candidate": self.candidate,
             "checkpoint": self.checkpoint,
-            "judged": self.judged,
-            "kept": self.kept,
             "replay": buffer.to_host(self.replay, used),
             "layouts": [layout.state() for layout in self.layouts],
         }
@@ -485,11 +442,8 @@ class Training:
 
         self.state = unflatten(self.state, part("state"))
         self.current = unflatten(self.current, part("current"))
-        # runs from before there were averages hold no candidates: the policies themselves
-        self.candidate = unflatten(self.candidate, part("candidate") or part("current"))
+        self.candidate = unflatten(self.candidate, part("candidate"))
         self.checkpoint = unflatten(self.checkpoint, part("checkpoint"))
-        self.judged = unflatten(self.judged, part("judged"))
-        self.kept = unflatten(self.kept, part("kept"))
         self.replay = buffer.from_host(self.replay, part("replay"))
         for i, layout in enumerate(self.layouts):
             layout.restore(part(f"layouts/{i}"))

@@ -25,7 +25,6 @@ __all__ = [
     "Act",
     "Rollout",
     "acting",
-    "coloured",
     "play",
     "reset_seed",
     "rollout",
@@ -123,20 +122,6 @@ def play(
         parts.append(rollout(envs[: part.stop - begin], seeds[part], acting(policy, now)))
         progress(part.stop)
     return Episodes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-
-def coloured(draw: np.random.Generator, shape: tuple[int, ...], exponent: float) -> np.ndarray:
-    """Standard normal noise [T, ...] whose power falls with frequency f as f**-exponent: 0 white, 1 pink.
-
-    Each column is a Gaussian process in time of unit variance: white noise, filtered.
-    """
-    white = draw.standard_normal(shape, np.float32)
-    if not exponent:
-        return white
-    frequency = np.abs(np.fft.fftfreq(shape[0]))
-    power = np.maximum(frequency, 1 / shape[0]) ** -exponent  # a constant counts as the slowest wave
-    gain = np.sqrt(power / power.mean()).reshape(-1, *[1] * (len(shape) - 1))
-    return np.fft.ifft(gain * np.fft.fft(white, axis=0), axis=0).real.astype(np.float32)
 
 
 def acting(policy: Any, noise: np.ndarray | None = None) -> Act:

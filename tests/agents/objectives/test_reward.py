@@ -8,11 +8,11 @@ from sfm.agents.objectives import make_objective
 from sfm.config import RewardConfig
 
 
-def test_the_cumulant_is_the_scaled_reward_and_the_weight_is_one():
-    reward, batch = make_objective(RewardConfig(scale=2.0), SPEC), random_batch()
+def test_the_cumulant_is_the_reward_and_the_weight_is_one():
+    reward, batch = make_objective(RewardConfig(), SPEC), random_batch()
     o, cumulant, metrics = reward.update((), batch, None, 1, None)  # pyright: ignore
     assert (o, metrics) == ((), {})
-    assert_close(cumulant, 2 * np.asarray(batch.reward)[:, None])
+    assert_close(cumulant, np.asarray(batch.reward)[:, None])
     weight, (_, metrics) = reward.weigh((), None, batch, batch, None, 1, None)(jnp.array([[1.0], [3.0]]))  # pyright: ignore
     assert weight.tolist() == [1.0]
     assert float(metrics["value"]) == 2.0

@@ -78,10 +78,8 @@ class Learner(Protocol[L]):
         """Returns (state, what `weigh` carries on, metrics)."""
         ...
 
-    def value(
-        self, s: L, obs: Array, key: Array, *, target: bool = False, action: Array | None = None
-    ) -> Array:
-        """psi(obs, action) of the first twin, [B, d]; the policy's action where none is given."""
+    def value(self, s: L, obs: Array, key: Array, *, target: bool = False) -> Array:
+        """psi(obs, pi(obs)) of the first twin, [B, d]."""
         ...
 
     def sync(self, s: L, step: Array) -> L:

@@ -95,10 +95,8 @@ class Stochastic:
         actor, value, (carry, entropy) = s.actor.step(objective)
         return s._replace(actor=actor), carry, {"actor_loss": value, "entropy": entropy}
 
-    def value(
-        self, s: StochasticState, obs: Array, key: Array, *, target: bool = False, action: Array | None = None
-    ) -> Array:
-        action = self.sample(s.actor.net, obs, key)[0] if action is None else action
+    def value(self, s: StochasticState, obs: Array, key: Array, *, target: bool = False) -> Array:
+        action, _ = self.sample(s.actor.net, obs, key)
         return twin_value(s.target_critic if target else s.critic.net, "first", obs, action)
 
     def sync(self, s: StochasticState, step: Array) -> StochasticState:

@@ -86,18 +86,16 @@ class TD3:
         actor, value, carry = s.actor.step(objective)
         return s._replace(actor=actor), carry, {"actor_loss": value}
 
-    def value(
-        self, s: TD3State, obs: Array, key: Array, *, target: bool = False, action: Array | None = None
-    ) -> Array:
+    def value(self, s: TD3State, obs: Array, key: Array, *, target: bool = False) -> Array:
         critic = s.target_critic if target else s.critic.net
-        return twin_value(critic, "first", obs, jnp.tanh(s.actor.net(obs)) if action is None else action)
+        return twin_value(critic, "first", obs, jnp.tanh(s.actor.net(obs)))
 
     def sync(self, s: TD3State, step: Array) -> TD3State:
         c = self.config
 
         def move(s: TD3State) -> TD3State:
             moved = s._replace(target_critic=polyak(s.target_critic, s.critic.net, c.polyak))
-            if c.target_actor == "polyak":
+            if s.target_actor is not None:
                 moved = moved._replace(target_actor=polyak(s.target_actor, s.actor.net, c.polyak))
             return moved
 

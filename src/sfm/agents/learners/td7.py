@@ -79,8 +79,8 @@ class TD7:
         c, o, a = self.config, self.spec.obs_dim, self.spec.action_dim
         w, z = c.width, c.embedding
 
-        def net(*sizes: int, activation: str = "elu", normed: bool = False) -> MLP:
-            return MLP(sizes, rng, activation=activation, init=c.init, normed=normed)
+        def net(*sizes: int, normed: bool = False) -> MLP:
+            return MLP(sizes, rng, activation="elu", init=c.init, normed=normed)
 
         def make_critic() -> EmbeddedCritic:
             mlp = net(w + 2 * z, w, w, dim, normed=c.layer_norm)
@@ -88,8 +88,7 @@ class TD7:
 
         encoder = Encoder(StateEncoder(net(o, w, w, z)), net(z + a, w, w, z))
         stem = Linear(o, w, c.init, rng)
-        actor_mlp = net(w + z, w, w, a, activation=c.actor_activation, normed=c.actor_norm)
-        actor = EmbeddedActor(stem, actor_mlp)
+        actor = EmbeddedActor(stem, net(w + z, w, w, a, normed=c.actor_norm))
         critic = ensemble(make_critic, critics)
         return self._start(
             Trained.create(encoder, adam(c.lr_encoder)),
@@ -135,7 +134,7 @@ class TD7:
             action = s.target_actor(obs, s.target_encoder.state(obs))
             action = action + smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
             psi = over_twins(target(obs, action.clip(-1, 1)), twins)
-            return discount * (jnp.clip(psi, s.clip.low, s.clip.high) if c.clip_targets else psi)
+            return discount * jnp.clip(psi, s.clip.low, s.clip.high)
 
         def pi(obs: Array) -> tuple[Array, Array]:
             return s.actor.net(obs, s.fixed.state(obs)), jnp.zeros(obs.shape[0])
@@ -162,12 +161,10 @@ class TD7:
         actor, value, carry = s.actor.step(objective)
         return s._replace(actor=actor), carry, {"actor_loss": value}
 
-    def value(
-        self, s: TD7State, obs: Array, key: Array, *, target: bool = False, action: Array | None = None
-    ) -> Array:
+    def value(self, s: TD7State, obs: Array, key: Array, *, target: bool = False) -> Array:
         critic, encoder = (s.target_critic, s.target_encoder) if target else (s.critic.net, s.fixed)
-        taken: Array = s.actor.net(obs, s.fixed.state(obs)) if action is None else action
-        return twin_value(critic, "first", obs, taken, *encoder(obs, taken))
+        action = s.actor.net(obs, s.fixed.state(obs))
+        return twin_value(critic, "first", obs, action, *encoder(obs, action))
 
     def sync(self, s: TD7State, step: Array) -> TD7State:
         def copies(s: TD7State) -> TD7State:

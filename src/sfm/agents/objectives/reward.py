@@ -15,8 +15,7 @@ __all__ = ["Reward"]
 
 class Reward(Objective[tuple[()]]):
     def __init__(self, config: RewardConfig, spec: Spec):
-        self.config = config
-        self.critic_loss = td_loss(config.twins)
+        self.critic_loss = td_loss("min")
 
     def init(self, rng: np.random.Generator) -> tuple[()]:
         return ()
@@ -25,7 +24,7 @@ class Reward(Objective[tuple[()]]):
         return o, self.cumulant(o, batch.obs, batch.next_obs, batch.reward), {}
 
     def cumulant(self, o: Any, obs: Array, next_obs: Array, reward: Array) -> Array:
-        return self.config.scale * reward[..., None]
+        return reward[..., None]
 
     def weigh(self, o: Any, *_: Any) -> Weigh:
         return weigh_scalar(o)

@@ -3,7 +3,7 @@
     witness = E[sum gamma^t phi(s_t)] of the expert - the same of the policy
 
 The expert's term is a sum over the demonstrations (eq. 7); the policy's comes from replay through the
-telescoping identity (prop. 1). Both are averaged over updates. Or both start from everywhere, see
+telescoping identity (prop. 1). Both are averaged over updates. Or both are means over the states visited, see
 `SFMConfig.match_from`.
 """
 
@@ -19,12 +19,14 @@ from sfm.agents.learners.base import CriticLoss, td_loss
 from sfm.agents.objectives.adversarial import Adversarial
 from sfm.agents.objectives.base import Objective, Refresh
 from sfm.agents.objectives.contrast import draw_states
-from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert, Predictive, Trunk
-from sfm.agents.optim import Average, Moments, copy, polyak, zeros
+from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert, Predictive
+from sfm.agents.optim import Average, Moments, zeros
 from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, ValueFn, Weigh
 from sfm.config import FeatureConfig, SFMConfig
 
 __all__ = ["SFM", "SFMState", "make_features", "telescoped"]
+
+CENTRE_DECAY = 0.995  # of the running mean of phi, per update
 
 
 def make_features(config: FeatureConfig, spec: Spec) -> Features:
@@ -35,17 +37,14 @@ def make_features(config: FeatureConfig, spec: Spec) -> Features:
 
 def time_weights(length: Array, size: int, gamma: float, start: str) -> tuple[Array, Array]:
     """Weights [N, size] of phi(s_t), t < length, in the successor features of an episode, and [N] of what
-    follows after it. Starting from the first state: gamma^t. From anywhere: the mean over all starts. Visits:
-    the same for each state, with the sum of gamma^t over all t."""
+    follows after it. Starting from the first state: gamma^t. Visits: the same for each state, with the sum of
+    gamma^t over all t."""
     t = jnp.arange(size)
     inside = t[None] < length[:, None]
     n = length.astype(jnp.float32)
     if start == "start":
         return jnp.where(inside, gamma**t, 0.0), gamma**n
-    if start == "visits":
-        return jnp.where(inside, 1 / (1 - gamma) / n[:, None], 0.0), jnp.zeros_like(n)
-    weights = (1 - gamma ** (t + 1)) / (1 - gamma) / n[:, None]
-    return jnp.where(inside, weights, 0.0), gamma * (1 - gamma**n) / (1 - gamma) / n
+    return jnp.where(inside, 1 / (1 - gamma) / n[:, None], 0.0), jnp.zeros_like(n)
 
 
 def telescoped(psi: Array, psi_next: Array, mask: Array, gamma: float) -> Array:
@@ -59,7 +58,6 @@ def _unit(x: Array) -> Array:
 
 class SFMState(NamedTuple):
     features: Any
-    slow: Trunk | None  # a moving average of phi, where it is used in phi's place
     moments: Moments | None  # of replayed states, where they are standardised
     centre: Average  # of phi over replay, [d]
     expert: Average  # the expert's successor features, [d]
@@ -88,21 +86,16 @@ class SFM(Objective[SFMState]):
 
     def init(self, rng: np.random.Generator) -> SFMState:
         d, zero = self.dim, Average.zeros
-        moments = Moments.zeros(self.spec.obs_dim) if self.config.features.normalise else None
-        features = self.features.init(rng)
-        slow = copy(self.features.phi(features)) if self.config.features.average else None
-        return SFMState(features, slow, moments, zero(self.base), zero(d), zero(d), zeros(d))
+        moments = Moments.zeros(self.spec.obs_dim) if self.spec.normalise == "features" else None
+        return SFMState(self.features.init(rng), moments, zero(self.base), zero(d), zero(d), zeros(d))
 
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""
         seen = self._seen(o, obs)
-        return self._cumulant(o, self._whole(self._network(o)(seen), seen))
+        return self._cumulant(o, self._whole(self.features.phi(o.features)(seen), seen))
 
     def cumulant(self, o: SFMState, obs: Array, next_obs: Array, reward: Array) -> Array:
         return self.phi(o, obs)
-
-    def _network(self, o: SFMState) -> Trunk:
-        return o.slow or self.features.phi(o.features)
 
     def _seen(self, o: SFMState, obs: Array) -> Array:
         """States as the features see them."""
@@ -140,11 +133,8 @@ class SFM(Objective[SFMState]):
         else:
             features, phi, metrics = jax.lax.cond(step % interval == 0, learn, rest, o.features)
             metrics = jax.tree.map(lambda m: m * interval, metrics)
-        if o.slow:
-            slow = polyak(o.slow, self.features.phi(features), self.config.features.average)
-            o, phi = o._replace(slow=slow), slow(batch.obs)
-        whole, decay = self._whole(phi, batch.obs), self.config.features.centre_decay
-        centre = o.centre.add(whole.mean(0), decay) if self.centred else o.centre
+        whole = self._whole(phi, batch.obs)
+        centre = o.centre.add(whole.mean(0), CENTRE_DECAY) if self.centred else o.centre
         o = o._replace(features=features, centre=centre)
         return o, jax.lax.stop_gradient(self._cumulant(o, whole)), metrics
 
@@ -168,27 +158,21 @@ class SFM(Objective[SFMState]):
 
         def apply(psi: Array) -> tuple[Array, tuple[SFMState, Metrics]]:
             source = other if self.uses_other else batch
-            now = value(source.obs, k_now) if self.uses_other else psi
             expert_now, uncentred = self._expert(o, value, demos, turn, k_tail)
             if c.match_from == "start":
+                now = value(source.obs, k_now) if self.uses_other else psi
                 following = value(source.next_obs, k_next, target=c.bootstrap == "target")
                 policy_now = telescoped(now, following, source.mask, gamma)
-            elif c.match_from == "visits":  # without a lead `now` goes unused, and the compiler leaves it out
+            else:
                 policy_now = self.phi(o, source.obs).mean(0) / (1 - gamma)
                 if self.alive:
                     policy_now *= self._living(1 - source.mask.mean())
-                if c.lead:
-                    advantage = now - value(source.obs, k_now, action=source.action)
-                    policy_now += c.lead * advantage.mean(0) / (1 - gamma)
-            else:
-                policy_now = now.mean(0)
             expert, policy = o.expert.add(expert_now, c.ema), o.policy.add(policy_now, c.ema)
             witness = expert.mean - policy.mean
             direction = {
                 "witness": witness,
                 # d policy.mean / d policy_now = (1 - ema) / weight: the average is debiased
                 "witness_flow": witness + (1 - c.ema) / policy.weight * (expert.mean - policy_now),
-                "squared": 2 * (expert.mean - policy_now),
             }[c.actor_loss]
             if c.unit_witness:
                 weight = _unit(direction)
@@ -232,16 +216,10 @@ class SFM(Objective[SFMState]):
 
     def expert_features(self, o: SFMState, value: ValueFn, demos: ExpertStates, key: Array) -> Array:
         """The expert's successor features from the demonstrations' first states, [d]."""
-        gamma, tail = self.spec.gamma, self.config.tail
         last = jnp.take_along_axis(demos.obs, demos.length[:, None, None], axis=1)[:, 0]  # [M, o]
         summed, beyond = self.discounted(o, demos.obs, demos.length)  # s_0 .. s_{T-1}; then the tail
-        if tail == "bootstrap":
-            summed += beyond * value(last, key)
-        elif tail == "repeat":
-            summed += beyond / (1 - gamma) * self.phi(o, last)
-        else:
-            summed += beyond * self.phi(o, last)
-        return summed.mean(0)
+        after = value(last, key) if self.config.tail == "bootstrap" else self.phi(o, last)
+        return (summed + beyond * after).mean(0)
 
     def discounted(self, o: SFMState, obs: Array, length: Array) -> tuple[Array, Array]:
         """Discounted features [N, d] of episodes obs [N, T+1, o], and the weight [N, 1] of what follows."""
