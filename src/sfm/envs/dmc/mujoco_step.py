@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from dm_control.rl.control import PhysicsError, Task  # noqa: F401
 
-from sfm.envs.tasks.cheetah import WALK_SPEED
-from sfm.envs.tasks.quadruped import JUMP_HEIGHT
-from sfm.envs.tasks.rewarded import clip01
-from sfm.envs.tasks.walker import SPIN
+from sfm.envs.dmc.tasks.cheetah import WALK_SPEED
+from sfm.envs.dmc.tasks.quadruped import JUMP_HEIGHT
+from sfm.envs.dmc.tasks.rewarded import clip01
+from sfm.envs.dmc.tasks.walker import SPIN
 
 __all__ = ["Advance", "advance"]
 

@@ -26,7 +26,7 @@ def _suite():
     # only terrains need scipy.ndimage, which takes half a second to import
     with rendering.gl_disabled(), _put_off("scipy.ndimage"):
         from dm_control import suite
-    import sfm.envs.tasks  # noqa: F401  registers on import
+    import sfm.envs.dmc.tasks  # noqa: F401  registers on import
 
     return suite
 
@@ -49,7 +49,7 @@ def _put_off(name: str) -> Iterator[None]:
 def tasks() -> dict[str, tuple[str, str]]:
     """Name to (domain, task), for every task of the suite and ours."""
     from_suite = _suite().ALL_TASKS
-    from sfm.envs.tasks import ADDED
+    from sfm.envs.dmc.tasks import ADDED
 
     return {f"{domain}_{task}": (domain, task) for domain, task in (*from_suite, *ADDED)}
 
@@ -70,11 +70,11 @@ class DmcEnv:
         self.control_timestep = self._env.control_timestep()
         self.obs_dim = sum(math.prod(part.shape) for part in self._env.observation_spec().values())
         substeps = round(self.control_timestep / self.physics.timestep())
-        from sfm.envs import lean  # after `_suite`, which imports dm_control without OpenGL
+        from sfm.envs.dmc import mujoco_step  # after `_suite`, which imports dm_control without OpenGL
 
-        self._unstable = lean.PhysicsError
-        self.terminates = type(self._env.task).get_termination is not lean.Task.get_termination
-        bare = lean.advance(domain, task, self.physics, substeps)
+        self._unstable = mujoco_step.PhysicsError
+        self.terminates = type(self._env.task).get_termination is not mujoco_step.Task.get_termination
+        bare = mujoco_step.advance(domain, task, self.physics, substeps)
         self._advance = bare or _plain(self._env, substeps)
         self.parallel = bare is not None and substeps > 1  # one substep is as short as the Python around it
         actuators = self._env.action_spec()

@@ -11,7 +11,7 @@ import pytest
 
 from sfm.envs import TASKS, make
 
-DEMOS = Path(__file__).parents[3] / "shared" / "demos"
+DEMOS = Path(__file__).parents[4] / "shared" / "demos"
 WITH_DEMOS = [task for task in TASKS if task != "quadruped_jump"]  # its height is not observed
 
 # Lowest and highest return among the recorded episodes of each task.

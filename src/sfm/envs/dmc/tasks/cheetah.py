@@ -3,7 +3,7 @@
 from dm_control.rl import control
 from dm_control.suite import cheetah
 
-from sfm.envs.tasks.rewarded import Rewarded, clip01
+from sfm.envs.dmc.tasks.rewarded import Rewarded, clip01
 
 WALK_SPEED = 2.0  # m/s
 

@@ -3,7 +3,7 @@
 from dm_control.rl import control
 from dm_control.suite import common, quadruped
 
-from sfm.envs.tasks.rewarded import Rewarded, clip01
+from sfm.envs.dmc.tasks.rewarded import Rewarded, clip01
 
 JUMP_HEIGHT = 1.0  # m, of the centre of mass
 

@@ -3,7 +3,7 @@
 from dm_control.rl import control
 from dm_control.suite import walker
 
-from sfm.envs.tasks.rewarded import Rewarded, clip01
+from sfm.envs.dmc.tasks.rewarded import Rewarded, clip01
 
 SPIN = 5.0  # kg m^2/s
 
