@@ -15,6 +15,7 @@ from sfm.demos.files import natural_text, new_folder
 from sfm.demos.limits import check_inflation
 from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
+from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
 __all__ = ["METADATA", "find", "local", "read", "save"]
@@ -45,7 +46,7 @@ def read(path: Path, stack: Stack) -> None:
     metadata = _metadata(folder)
     if path.is_dir() and metadata.get("data_format", "hdf5") != "hdf5":
         raise SfmError(f"{path} is stored as {metadata['data_format']}; only Minari's hdf5 format is read")
-    low, high = _bounds(metadata)
+    scale = _scale(metadata)
     with h5py.File(file, "r") as groups:
         promised = metadata.get("total_episodes", len(groups))
         if promised != len(groups):
@@ -55,8 +56,10 @@ def read(path: Path, stack: Stack) -> None:
             action = _array(h5py, groups, f"{name}/actions", file)
             if obs is None:
                 raise SfmError(f"{file}: '{name}' has no observations")
-            if action is not None:
-                action = None if np.isnan(action).all() else _to_unit(action, low, high)
+            if action is not None and np.isnan(action).all():
+                action = None
+            elif action is not None and scale is not None and len(scale.low) == action.shape[1]:
+                action = scale.to_unit(action)
             stack.add(obs, action)
 
 
@@ -110,18 +113,13 @@ def _metadata(folder: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def _bounds(metadata: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper ends of the actions, [a] each or empty if they are not known."""
+def _scale(metadata: dict[str, Any]) -> ActionScale | None:
+    """Of the space of actions, if it is known and bounded."""
     space = json.loads(metadata.get("action_space") or "{}")
-    return tuple(np.asarray(space.get(end, ()), np.float64).ravel() for end in ("low", "high"))  # pyright: ignore[reportReturnType]
-
-
-def _to_unit(action: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The inverse of what environments do with actions in [-1, 1]."""
-    known = len(low) == len(high) == action.shape[1] and np.isfinite(low).all() and np.isfinite(high).all()
-    if not known or (high <= low).any() or ((low == -1) & (high == 1)).all():
-        return action
-    return (action - (high + low) / 2) / ((high - low) / 2)
+    low, high = (np.asarray(space.get(end, ()), np.float64).ravel() for end in ("low", "high"))
+    if low.shape != high.shape or not (np.isfinite(low) & np.isfinite(high) & (low < high)).all():
+        return None
+    return ActionScale(low, high)
 
 
 def _array(h5py: Any, group: Any, name: str, file: Path) -> np.ndarray | None:

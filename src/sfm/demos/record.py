@@ -11,6 +11,7 @@ from gymnasium.spaces import Box
 from sfm.demos import npz
 from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
+from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
 __all__ = ["Record"]
@@ -34,9 +35,9 @@ class Record(gymnasium.Wrapper):
         self._obs: list[np.ndarray] = []
         self._action: list[np.ndarray] = []
         space = env.action_space
-        self._bounds = None
+        self._scale = None
         if isinstance(space, Box) and space.is_bounded():
-            self._bounds = space.low.astype(np.float64).ravel(), space.high.astype(np.float64).ravel()
+            self._scale = ActionScale(space.low.ravel(), space.high.ravel())
 
     def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
         """Starts an episode; one that has not ended is forgotten."""
@@ -47,12 +48,11 @@ class Record(gymnasium.Wrapper):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         obs, reward, terminated, truncated, info = super().step(action)
         self._obs.append(_flat(obs))
-        if self._bounds is not None:
-            low, high = self._bounds
-            played = np.clip(_flat(action), low, high)
-            self._action.append((played - (high + low) / 2) / np.maximum((high - low) / 2, 1e-12))
+        if self._scale is not None:
+            played = np.clip(_flat(action), self._scale.low, self._scale.high)
+            self._action.append(self._scale.to_unit(played))
         if terminated or truncated:
-            actions = None if self._bounds is None else np.stack(self._action)
+            actions = None if self._scale is None else np.stack(self._action)
             self._episodes.append((np.stack(self._obs), actions))
             self._obs, self._action = [], []
         return obs, reward, bool(terminated), bool(truncated), info

@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium.envs.registration import load_env_creator
 from gymnasium.spaces import Box
 
+from sfm.envs.actions import ActionScale
 from sfm.envs.rendering import choose_backend
 from sfm.errors import SfmError
 
@@ -33,9 +34,8 @@ class GymnasiumEnv:
         self.max_steps = limit
         self.obs_dim, self.action_dim = int(np.prod(obs_space.shape)), int(np.prod(action_space.shape))
         self.control_timestep = 1 / (env.metadata.get("render_fps") or 30)
-        low, high = action_space.low.astype(np.float64), action_space.high.astype(np.float64)
-        self.low, self.high = low.ravel(), high.ravel()
-        self._centre, self._reach = (high + low) / 2, (high - low) / 2
+        self._scale = ActionScale(action_space.low.ravel(), action_space.high.ravel())
+        self.low, self.high = self._scale.low, self._scale.high
         self._action_space = action_space
 
     def reset(self, seed: int) -> np.ndarray:
@@ -44,10 +44,8 @@ class GymnasiumEnv:
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
         space = self._action_space
-        action = np.clip(action, -1.0, 1.0).reshape(space.shape)
-        obs, reward, terminated, truncated, _ = self._env.step(
-            (self._centre + self._reach * action).astype(space.dtype)
-        )
+        control = self._scale.to_actuators(action).reshape(space.shape).astype(space.dtype)
+        obs, reward, terminated, truncated, _ = self._env.step(control)
         return _flat(obs), float(reward), bool(terminated), bool(truncated)
 
     def render(self, height: int = 240, width: int = 320) -> np.ndarray:

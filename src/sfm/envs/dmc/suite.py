@@ -12,6 +12,7 @@ from types import ModuleType
 import numpy as np
 
 from sfm.envs import rendering
+from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
 __all__ = ["DmcEnv", "tasks"]
@@ -79,8 +80,8 @@ class DmcEnv:
         self.parallel = bare is not None and substeps > 1  # one substep is as short as the Python around it
         actuators = self._env.action_spec()
         self.action_dim = actuators.shape[0]
-        self.low, self.high = actuators.minimum, actuators.maximum
-        self._centre, self._reach = (self.high + self.low) / 2, (self.high - self.low) / 2
+        self._scale = ActionScale(actuators.minimum, actuators.maximum)
+        self.low, self.high = self._scale.low, self._scale.high
         self._camera = CAMERAS.get(domain, 0)
         self._renderer: rendering.Renderer | None = None
 
@@ -95,9 +96,8 @@ class DmcEnv:
         return _flat(self._env.reset().observation)
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
-        control = np.minimum(np.maximum(self._centre + self._reach * action, self.low), self.high)
         try:
-            obs, reward, terminated = self._advance(control)
+            obs, reward, terminated = self._advance(self._scale.to_actuators(action))
         except self._unstable as error:
             raise SfmError(f"the simulation of '{self.name}' broke down: {error}") from error
         self._steps += 1
