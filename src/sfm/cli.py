@@ -286,8 +286,8 @@ def _collector() -> Callable[..., None]:
         from rich.progress import Progress as Bar
 
         from sfm import storage
-        from sfm.demos import npz
         from sfm.demos.files import check_new
+        from sfm.demos.formats import npz_files as npz
         from sfm.envs import make
         from sfm.evaluation.collect import collect as record
         from sfm.policy import load_policy

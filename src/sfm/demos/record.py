@@ -8,8 +8,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
 
-from sfm.demos import npz
-from sfm.demos.stack import Stack
+from sfm.demos.formats import npz_files
 from sfm.demos.types import Demos
 from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
@@ -59,14 +58,12 @@ class Record(gymnasium.Wrapper):
 
     def demos(self) -> Demos:
         """The episodes that have ended so far."""
-        stack = Stack("the recording")
-        for obs, action in self._episodes:
-            stack.add(obs, action)
-        return stack.demos()
+        actions = None if self._scale is None else [action for _, action in self._episodes]
+        return Demos.from_list([obs for obs, _ in self._episodes], actions, "the recording")
 
     def save(self, path: str | Path) -> None:
         """Writes the episodes that have ended so far as one .npz."""
-        npz.save(path, self.demos())
+        npz_files.save(path, self.demos())
 
     def close(self) -> None:
         if self._path is not None:

@@ -1,9 +1,8 @@
 """cheetah_walk: run, but slowly."""
 
-from dm_control.rl import control
 from dm_control.suite import cheetah
 
-from sfm.envs.dmc.tasks.rewarded import Rewarded, clip01
+from sfm.envs.dmc.tasks.rewarded import clip01, rewarded
 
 WALK_SPEED = 2.0  # m/s
 
@@ -12,5 +11,9 @@ WALK_SPEED = 2.0  # m/s
 def walk(time_limit=10, random=None, environment_kwargs=None):
     """Forward velocity of the centre of mass, up to WALK_SPEED."""
     physics = cheetah.Physics.from_xml_string(*cheetah.get_model_and_assets())
-    task = Rewarded(cheetah.Cheetah(random=random), lambda physics: clip01(physics.speed() / WALK_SPEED))
-    return control.Environment(physics, task, time_limit=time_limit, **(environment_kwargs or {}))
+
+    def reward(physics) -> float:
+        return clip01(physics.speed() / WALK_SPEED)
+
+    task = cheetah.Cheetah(random=random)
+    return rewarded(physics, task, reward, environment_kwargs, time_limit=time_limit)

@@ -1,9 +1,8 @@
 """quadruped_stand and quadruped_jump: stay upright; stay upright and high."""
 
-from dm_control.rl import control
 from dm_control.suite import common, quadruped
 
-from sfm.envs.dmc.tasks.rewarded import Rewarded, clip01
+from sfm.envs.dmc.tasks.rewarded import clip01, rewarded
 
 JUMP_HEIGHT = 1.0  # m, of the centre of mass
 
@@ -19,11 +18,10 @@ def _upright_and_high(physics) -> float:
 
 def _environment(reward, time_limit, random, environment_kwargs):
     physics = quadruped.Physics.from_xml_string(quadruped.make_model(floor_size=10), common.ASSETS)
-    # The speed enters only the reward, which is replaced.
-    task = Rewarded(quadruped.Move(desired_speed=0, random=random), reward)
-    return control.Environment(
-        physics, task, time_limit=time_limit, control_timestep=0.02, **(environment_kwargs or {})
-    )
+    task = quadruped.Move(
+        desired_speed=0, random=random
+    )  # the speed enters only the reward, which is replaced
+    return rewarded(physics, task, reward, environment_kwargs, time_limit=time_limit, control_timestep=0.02)
 
 
 @quadruped.SUITE.add("sfm")

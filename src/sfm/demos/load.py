@@ -1,35 +1,20 @@
-"""Which format a path holds, and its demonstrations."""
+"""Demonstrations from whatever a path holds."""
 
 import os
 from pathlib import Path
 
-from sfm.demos import bundled, csv, imitation, lerobot, minari, npz, pickles
+from sfm.demos import bundled
 from sfm.demos.files import natural
+from sfm.demos.formats import FORMATS, minari_files
 from sfm.demos.stack import Read, gather
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
 __all__ = ["load"]
 
-_MAGIC: dict[bytes, Read] = {
-    b"PK": npz.read,
-    b"\x93NUMPY": npz.read,
-    b"\x89HDF": minari.read,
-    b"PAR1": lerobot.read,
-    b"\x80": pickles.read,
-}
-# In a folder, the first of these that occurs decides which files are read.
-_SUFFIXES: dict[str, Read] = {
-    ".npz": npz.read,
-    ".npy": npz.read,
-    ".pkl": pickles.read,
-    ".pickle": pickles.read,
-    ".csv": csv.read,
-    ".tsv": csv.read,
-    ".txt": csv.read,
-    ".parquet": lerobot.read,
-    ".hdf5": minari.read,
-}
+_MAGIC = {magic: format.read for format in FORMATS.values() for magic in format.magic}
+_SUFFIXES = {suffix: format.read for format in FORMATS.values() for suffix in format.suffixes}
+_MARKS = {mark: format.read for format in FORMATS.values() for mark in format.marks}
 
 
 def load(path: str | Path) -> Demos:
@@ -40,8 +25,8 @@ def load(path: str | Path) -> Demos:
     """
     name, path = str(path), Path(path)
     if not name or not os.path.exists(path):  # unlike pathlib's, never fails
-        path = minari.local(name.removeprefix("minari:"))
-        if not minari.find(path):
+        path = minari_files.local(name.removeprefix("minari:"))
+        if not minari_files.find(path):
             found = bundled.bundled(name)
             if found is not None:
                 return found
@@ -55,12 +40,9 @@ def load(path: str | Path) -> Demos:
 def _readers(path: Path) -> list[tuple[Path, Read]]:
     if path.is_file():
         return [(path, _reader(path))]
-    if (path / lerobot.INFO).is_file():
-        return [(path, lerobot.read)]
-    if minari.find(path):
-        return [(path, minari.read)]
-    if (path / imitation.STATE).is_file():
-        return [(path, imitation.read)]
+    for mark, read in _MARKS.items():
+        if (path / mark).is_file():
+            return [(path, read)]
     for suffix in _SUFFIXES:
         files = sorted(path.glob(f"*{suffix}"), key=natural)
         if files:

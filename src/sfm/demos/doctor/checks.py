@@ -1,47 +1,17 @@
-"""What is wrong with demonstrations for an environment, in words, and what to do about it."""
+"""Single checks of demonstrations: numbers, dimensions, ranges, lengths, starts, ends, actions."""
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
-from sfm.demos import motion
-from sfm.demos.findings import Finding, error, listed, warning
-from sfm.demos.formats import load
-from sfm.demos.reference import Reference, reference
+from sfm.demos.doctor.findings import Finding, error, listed, warning
+from sfm.demos.doctor.reference import Reference
 from sfm.demos.types import Demos
-from sfm.errors import SfmError
 
-__all__ = ["Finding", "examine", "examine_file"]
+__all__ = ["DECISIVE", "FURTHER", "REMOVE_NAN", "too_short"]
 
-_REMOVE_NAN = "Cut the demonstration before that time, or record it again; do not fill gaps with zeros."
-
-
-def examine_file(path: str | Path, task: str, gamma: float = 0.99) -> list[Finding]:
-    """As `examine`, for a file; one that cannot be read is a finding."""
-    reference(task)  # an unknown task is the caller's mistake, not the file's
-    try:
-        demos = load(path)
-    except SfmError as problem:
-        not_finite = "is NaN" in str(problem) or "is infinite" in str(problem)
-        return [error(str(problem), _REMOVE_NAN if not_finite else "Nothing else can be checked before.")]
-    return examine(demos, task, gamma)
-
-
-def examine(demos: Demos, task: str, gamma: float = 0.99) -> list[Finding]:
-    """Compares demonstrations with what the environment called `task` produces; [] if all is well.
-
-    gamma is the discount that will be trained with: it decides how long a demonstration must be.
-    """
-    env = reference(task)
-    for check in (_finite, _dimensions, _standardised):  # each makes the checks after it meaningless
-        if found := list(check(demos, env)):
-            return found
-    checks = (_lengths, _starts, _constant, _duplicates, _precision, _clipped, _bounds, _scale)
-    checks += (_terminations, _actions)
-    found = [finding for check in checks for finding in check(demos, env)]
-    return [*found, *motion.examine(demos, env), *_too_short(demos, env, gamma)]
+REMOVE_NAN = "Cut the demonstration before that time, or record it again; do not fill gaps with zeros."
 
 
 def _states(demos: Demos) -> np.ndarray:
@@ -55,7 +25,7 @@ def _finite(demos: Demos, env: Reference) -> Iterator[Finding]:
         if bad:
             time, dim = np.argwhere(~np.isfinite(parts[bad[0]]))[0]
             where = f"in {listed('demonstration', bad)}; the first at time {time}, dimension {dim}"
-            yield error(f"NaN or infinite {kind} {where}", _REMOVE_NAN)
+            yield error(f"NaN or infinite {kind} {where}", REMOVE_NAN)
 
 
 def _dimensions(demos: Demos, env: Reference) -> Iterator[Finding]:
@@ -84,17 +54,17 @@ def _standardised(demos: Demos, env: Reference) -> Iterator[Finding]:
 
 
 def _lengths(demos: Demos, env: Reference) -> Iterator[Finding]:
-    long = np.flatnonzero(demos.length > env.max_steps)
-    if len(long):
+    long = demos.length > env.max_steps
+    if long.any():
         yield warning(
             f"longer than an episode of '{env.name}', {env.max_steps} steps: {listed('demonstration', long)}",
             "Perhaps several episodes are joined, or frames were added: split or subsample the file.",
         )
 
 
-def _too_short(demos: Demos, env: Reference, gamma: float) -> Iterator[Finding]:
-    short = np.flatnonzero((demos.length < env.max_steps) & (gamma**demos.length > 0.05))
-    if len(short):
+def too_short(demos: Demos, env: Reference, gamma: float) -> Iterator[Finding]:
+    short = (demos.length < env.max_steps) & (gamma**demos.length > 0.05)
+    if short.any():
         least, enough = demos.length[short].min(), int(np.ceil(np.log(0.05) / np.log(gamma)))
         yield warning(
             f"too short for the discount {gamma}: {listed('demonstration', short)}; after {least} steps "
@@ -107,24 +77,21 @@ def _starts(demos: Demos, env: Reference) -> Iterator[Finding]:
     low, high = env.starts.min(0), env.starts.max(0)
     margin = (high - low) + 0.1 * env.states.std(0) + 1e-6
     outside = (demos.obs[:, 0] < low - margin) | (demos.obs[:, 0] > high + margin)
-    bad = np.flatnonzero(outside.any(1))
-    if len(bad):
+    if outside.any():
         yield warning(
-            f"'{env.name}' never starts as in {listed('demonstration', bad)} "
-            f"(see {listed('dimension', np.flatnonzero(outside.any(0)))})",
+            f"'{env.name}' never starts as in {listed('demonstration', outside.any(1))} "
+            f"(see {listed('dimension', outside.any(0))})",
             "Perhaps the beginning was cut off, or columns are scaled or reordered: "
             "a demonstration should begin with the state after reset.",
         )
 
 
 def _constant(demos: Demos, env: Reference) -> Iterator[Finding]:
-    constant = np.zeros(env.obs_dim, bool)
-    for obs, _ in demos.episodes():
-        constant |= (obs == obs[0]).all(0) if len(obs) > 10 else False
-    constant &= env.varying
-    if constant.any():
+    long = [obs for obs, _ in demos.episodes() if len(obs) > 10]
+    constant = [i for i in np.flatnonzero(env.varying) if any(np.ptp(obs[:, i]) == 0 for obs in long)]
+    if constant:
         yield error(
-            f"no change at all in {listed('dimension', np.flatnonzero(constant))} of some demonstration; "
+            f"no change at all in {listed('dimension', constant)} of some demonstration; "
             f"in '{env.name}' there always is",
             "A sensor was not recorded, or a column was filled in: record it, or choose a task without it.",
         )
@@ -183,8 +150,7 @@ def _clipped(demos: Demos, env: Reference) -> Iterator[Finding]:
         bad |= (there.mean(0) > 0.02) & (visits > 4) & ~own
     if bad.any():
         yield warning(
-            f"values pile up at a limit that '{env.name}' does not have: "
-            f"{listed('dimension', np.flatnonzero(bad))}",
+            f"values pile up at a limit that '{env.name}' does not have: {listed('dimension', bad)}",
             "They were clipped, or a sensor is saturated: record again with a wider range.",
         )
 
@@ -194,8 +160,8 @@ def _bounds(demos: Demos, env: Reference) -> Iterator[Finding]:
     size = np.abs(env.states)
     bounded = (size.max(0) <= 1.0001) & ((size > 0.98).mean(0) > 0.02)
     largest = np.abs(_states(demos)).max(0)
-    beyond = np.flatnonzero(bounded & (largest > 1.01))
-    if len(beyond):
+    beyond = bounded & (largest > 1.01)
+    if beyond.any():
         yield error(
             f"outside [-1, 1], where '{env.name}' keeps them: {listed('dimension', beyond)} "
             f"(up to {largest[beyond].max():.3g})",
@@ -216,7 +182,7 @@ def _terminations(demos: Demos, env: Reference) -> Iterator[Finding]:
     if not telling.any():
         return
     over = [np.all(outside(obs)[:, telling], axis=1) for obs, _ in demos.episodes()]
-    where = listed("dimension", np.flatnonzero(telling))
+    where = listed("dimension", telling)
     passing = [i for i, x in enumerate(over) if x[:-1].any()]
     if passing:
         first = int(np.argmax(over[passing[0]]))
@@ -238,11 +204,11 @@ def _scale(demos: Demos, env: Reference) -> Iterator[Finding]:
     obs, middle = _states(demos), env.states.mean(0)
     reach = np.abs(env.states - middle).max(0)
     ratio = np.abs(obs - middle).max(0) / np.maximum(reach, 1e-9)
-    large = np.flatnonzero((ratio > 10) & (reach > 1e-6))
-    if len(large):
+    large = (ratio > 10) & (reach > 1e-6)
+    if large.any():
         factor = float(np.median(ratio[large]))
         advice = "Check units (millimetres, degrees), offsets and the order of columns."
-        if 20 < factor < 180 and len(large) > 1:
+        if 20 < factor < 180 and large.sum() > 1:
             advice = "Perhaps degrees instead of radians (a factor of 57.3): convert them."
         yield error(
             f"about {factor:.2g} times larger than anything seen in '{env.name}': "
@@ -252,8 +218,8 @@ def _scale(demos: Demos, env: Reference) -> Iterator[Finding]:
     span = np.ptp(env.states, axis=0)
     if env.experienced:  # random actions alone say little about how far an expert goes
         excess = np.maximum(obs.max(0) - env.states.max(0), env.states.min(0) - obs.min(0))
-        far = np.flatnonzero((excess > 0.75 * span) & (ratio <= 10) & (span > 1e-6))
-        if len(far):
+        far = (excess > 0.75 * span) & (ratio <= 10) & (span > 1e-6)
+        if far.any():
             yield warning(
                 f"far beyond the range of '{env.name}' under random actions and its bundled expert: "
                 f"{listed('dimension', far)}",
@@ -285,3 +251,10 @@ def _actions(demos: Demos, env: Reference) -> Iterator[Finding]:
         )
     elif not demos.action.any():
         yield warning("all actions are zero", "If they were not recorded, leave them out.")
+
+
+DECISIVE = _finite, _dimensions, _standardised  # each makes the checks after it meaningless
+FURTHER = (
+    *(_lengths, _starts, _constant, _duplicates, _precision, _clipped, _bounds, _scale),
+    *(_terminations, _actions),
+)

@@ -1,9 +1,10 @@
 """How a finding reads."""
 
-from collections.abc import Sequence
+import functools
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 __all__ = ["Finding", "error", "listed", "warning"]
 
@@ -16,16 +17,13 @@ class Finding(NamedTuple):
     advice: str
 
 
-def error(what: str, advice: str) -> Finding:
-    return Finding("error", what, advice)
+error, warning = functools.partial(Finding, "error"), functools.partial(Finding, "warning")
 
 
-def warning(what: str, advice: str) -> Finding:
-    return Finding("warning", what, advice)
-
-
-def listed(noun: str, numbers: Sequence[int] | np.ndarray) -> str:
-    """«dimension 3» or «dimensions 3, 4, 7 (and 5 more)»."""
+def listed(noun: str, which: ArrayLike) -> str:
+    """«dimension 3» or «dimensions 3, 4, 7 (and 5 more)», of numbers or of what a mask [n] marks."""
+    numbers = np.asarray(which)
+    numbers = np.flatnonzero(numbers) if numbers.dtype == bool else numbers
     shown = ", ".join(str(int(number)) for number in numbers[:6])
     more = f" (and {len(numbers) - 6} more)" if len(numbers) > 6 else ""
     return f"{noun}{'s' if len(numbers) > 1 else ''} {shown}{more}"

@@ -139,11 +139,8 @@ def _lengths(path: Path, length: _Array | None, count: int, times: int) -> np.nd
     """Transitions of each demonstration, int64 [count]."""
     if length is None:
         return np.full(count, times - 1)
-    if (
-        length.shape not in ((count,), ())
-        or length.dtype.kind not in "iu"
-        or (count > 1 and not length.shape)
-    ):
+    fitting = length.shape == (count,) or (count == 1 and not length.shape)
+    if not fitting or length.dtype.kind not in "iu":
         raise SfmError(
             f"{path}: 'length' must be {count} whole numbers, is {length.dtype}{list(length.shape)}"
         )

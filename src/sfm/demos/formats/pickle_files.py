@@ -28,14 +28,9 @@ def read(path: Path, stack: Stack) -> None:
     found = _Reader(io.BytesIO(path.read_bytes()), encoding="latin1").load()
     pair = found if isinstance(found, tuple | list) else (found,)
     if len(pair) not in (1, 2) or not all(isinstance(part, _Array) and part.made_of for part in pair):
-        raise SfmError(f"{path}: expected a pair of NumPy arrays (states, actions), found {_describe(found)}")
+        what = f"{len(found)} objects" if pair is found else type(found).__name__.strip("_").lower()
+        raise SfmError(f"{path}: expected a pair of NumPy arrays (states, actions), found {what}")
     stack.add(*(_array(*part.made_of) for part in pair))
-
-
-def _describe(found: Any) -> str:
-    if isinstance(found, tuple | list):
-        return f"{len(found)} objects"
-    return type(found).__name__.strip("_").lower()
 
 
 class _Array:

@@ -53,7 +53,8 @@ def reference(name: str) -> Reference:
     episodes, ended = _episodes(env)
     starts = np.stack([env.reset(seed) for seed in range(_STARTS)]).astype(np.float64)
     env.close()
-    states, expert = np.concatenate(episodes), _bundled_states(name, env.obs_dim)
+    states, demos = np.concatenate(episodes), bundled.bundled(name)
+    expert = [obs.astype(np.float64) for obs, _ in demos.episodes()] if demos else []
     going = np.concatenate([x[:-1] if end else x for x, end in zip(episodes, ended, strict=True)])
     circles = _circles(states)
     laws = _laws(episodes, circles)
@@ -99,13 +100,6 @@ def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> tuple[np.ndarra
         if terminated or truncated:
             break
     return np.stack(obs).astype(np.float64), terminated
-
-
-def _bundled_states(name: str, obs_dim: int) -> list[np.ndarray]:
-    demos = bundled.bundled(name)
-    if demos is None or demos.obs.shape[2] != obs_dim:
-        return []
-    return [obs.astype(np.float64) for obs, _ in demos.episodes()]
 
 
 def _circles(states: np.ndarray) -> list[tuple[int, int]]:

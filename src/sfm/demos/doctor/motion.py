@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfm.demos.findings import Finding, error, listed, warning
-from sfm.demos.reference import Law, Reference, centres, deviations, moves, pausing
+from sfm.demos.doctor.findings import Finding, error, listed, warning
+from sfm.demos.doctor.reference import Law, Reference, centres, deviations, moves, pausing
 from sfm.demos.types import Demos
 
 __all__ = ["examine"]
@@ -155,8 +155,8 @@ def _gaps(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
         moving = along & (power > 0.1 * len(env.laws))
         clear[i], far[i] = moving.sum(), (moving & (cross > 1.6 * power)).sum()
     # Healthy demonstrations stay below 0.8%.
-    bad = np.flatnonzero((far > 0.015 * clear) & (far >= 5))
-    if len(bad):
+    bad = (far > 0.015 * clear) & (far >= 5)
+    if bad.any():
         share = far[bad].sum() / clear[bad].sum()
         yield error(
             f"about {share:.0%} of the steps move as far as two control steps of '{env.name}': "

@@ -1,12 +1,14 @@
 """Demonstrations in text: a row per state, a column per dimension."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
 
 from sfm import storage
+from sfm.demos.formats.tables import Block, add_blocks, runs
 from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
@@ -27,12 +29,7 @@ def read(path: Path, stack: Stack) -> None:
     The action beside an episode's last state is unused.
     """
     with open(path, encoding="utf-8-sig", newline="") as file:
-        columns = _columns(path, file)
-        episodes = _Episodes(path, stack)
-        # Parsed as float64, so that a number too large for float32 is noticed.
-        while len(rows := _parse(path, file, columns)):
-            episodes.add(rows, columns)
-        episodes.close()
+        add_blocks(stack, _blocks(path, file, _columns(path, file)))
 
 
 def save(path: str | Path, demos: Demos) -> None:
@@ -90,8 +87,24 @@ def _is_number(cell: str) -> bool:
     return True
 
 
+def _blocks(path: Path, file: IO[str], columns: _Columns) -> Iterator[Block]:
+    while len(rows := _parse(path, file, columns)):
+        if rows.shape[1] != columns.count:
+            raise SfmError(f"{path}: a row has {rows.shape[1]} columns, the first line {columns.count}")
+        episode = np.zeros(len(rows)) if columns.episode is None else rows[:, columns.episode]
+        if not np.isfinite(episode).all():
+            raise SfmError(f"{path}: the episode column has gaps")
+        for run in runs(episode):
+            part = rows[run]
+            action = part[:, columns.action] if columns.action else None
+            yield Block(float(episode[run.start]), part[:, columns.state], action)
+
+
 def _parse(path: Path, file: IO[str], columns: _Columns) -> np.ndarray:
-    """The next rows, float64 [rows,columns]; none at the end of the file."""
+    """The next rows, [rows,columns]; none at the end of the file.
+
+    float64, so that a number too large for float32 is noticed.
+    """
     lines = []
     while len(lines) < _ROWS and (line := file.readline(_LONGEST_LINE)):
         if line.strip():
@@ -104,38 +117,3 @@ def _parse(path: Path, file: IO[str], columns: _Columns) -> np.ndarray:
         )
     except ValueError as error:
         raise SfmError(f"{path} is not a table of numbers: {str(error).splitlines()[0]}") from error
-
-
-class _Episodes:
-    """Cuts rows into demonstrations, where the episode column changes."""
-
-    def __init__(self, path: Path, stack: Stack):
-        self._path, self._stack = path, stack
-        self._current: float | None = None
-        self._done: set[float] = set()
-        self._pending: list[tuple[np.ndarray, np.ndarray | None]] = []
-
-    def add(self, rows: np.ndarray, columns: _Columns) -> None:
-        if rows.shape[1] != columns.count:
-            raise SfmError(f"{self._path}: a row has {rows.shape[1]} columns, the first line {columns.count}")
-        episode = np.zeros(len(rows)) if columns.episode is None else rows[:, columns.episode]
-        if not np.isfinite(episode).all():
-            raise SfmError(f"{self._path}: the episode column has gaps")
-        for block in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(episode)) + 1):
-            if episode[block[0]] != self._current:
-                self.close()
-                self._current = float(episode[block[0]])
-                if self._current in self._done:
-                    raise SfmError(f"{self._path}: the rows of episode {self._current:g} are not together")
-            part = rows[block[0] : block[-1] + 1]
-            self._pending.append(
-                (part[:, columns.state], part[:, columns.action] if columns.action else None)
-            )
-
-    def close(self) -> None:
-        if self._current is None:
-            return
-        obs, action = zip(*self._pending, strict=True)
-        self._stack.add(np.concatenate(obs), None if action[0] is None else np.concatenate(action))
-        self._done.add(self._current)
-        self._pending = []

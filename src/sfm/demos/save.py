@@ -1,23 +1,14 @@
 """Demonstrations out to files, in the format that the name or the caller asks for."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from sfm.demos import csv, imitation, lerobot, minari, npz
+from sfm.demos.formats import FORMATS
 from sfm.demos.types import Demos, check
 from sfm.errors import SfmError, unknown
 
-__all__ = ["FORMATS", "save"]
+__all__ = ["save"]
 
-FORMATS: dict[str, Callable[[Any, Demos], None]] = {
-    "npz": npz.save,
-    "csv": csv.save,
-    "minari": minari.save,
-    "imitation": imitation.save,
-    "lerobot": lerobot.save,
-    "lerobot-v2.1": lerobot.save_v2,
-}
+_WRITERS = {name: format.save for name, format in FORMATS.items() if format.save}
 
 
 def save(path: str | Path, demos: Demos, format: str | None = None) -> None:
@@ -27,9 +18,9 @@ def save(path: str | Path, demos: Demos, format: str | None = None) -> None:
     """
     if format is None:
         format = "minari" if str(path).startswith("minari:") else Path(path).suffix.removeprefix(".")
-        if format not in FORMATS:
-            raise SfmError(f"{path}: which format? Name one of {', '.join(FORMATS)}")
-    if format not in FORMATS:
-        raise unknown("format", format, FORMATS)
+        if format not in _WRITERS:
+            raise SfmError(f"{path}: which format? Name one of {', '.join(_WRITERS)}")
+    if format not in _WRITERS:
+        raise unknown("format", format, _WRITERS)
     check(demos, None)
-    FORMATS[format](path, demos)
+    _WRITERS[format](path, demos)

@@ -10,17 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from sfm.demos.extras import need
-from sfm.demos.files import natural_text, new_folder
+from sfm.demos.files import natural, new_folder
+from sfm.demos.formats.extras import need
 from sfm.demos.limits import check_inflation
 from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
 from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
-__all__ = ["METADATA", "find", "local", "read", "save"]
+__all__ = ["MARKS", "find", "local", "read", "save"]
 
-METADATA, _DATA = "metadata.json", "main_data.hdf5"
+_METADATA, _DATA = "metadata.json", "main_data.hdf5"
+MARKS = _METADATA, f"data/{_METADATA}"
 
 
 def local(dataset_id: str) -> Path:
@@ -31,7 +32,7 @@ def local(dataset_id: str) -> Path:
 
 def find(path: Path) -> Path | None:
     """The folder with the data of a dataset: `path` itself, its folder `data`, or None."""
-    return next((folder for folder in (path, path / "data") if os.path.isfile(folder / METADATA)), None)
+    return next((folder for folder in (path, path / "data") if os.path.isfile(folder / _METADATA)), None)
 
 
 def read(path: Path, stack: Stack) -> None:
@@ -43,15 +44,16 @@ def read(path: Path, stack: Stack) -> None:
     folder = find(path) if path.is_dir() else path.parent
     assert folder is not None
     file = folder / _DATA if path.is_dir() else path
-    metadata = _metadata(folder)
+    told = folder / _METADATA
+    metadata = json.loads(told.read_text(encoding="utf-8")) if told.is_file() else {}
     if path.is_dir() and metadata.get("data_format", "hdf5") != "hdf5":
         raise SfmError(f"{path} is stored as {metadata['data_format']}; only Minari's hdf5 format is read")
     scale = _scale(metadata)
     with h5py.File(file, "r") as groups:
         promised = metadata.get("total_episodes", len(groups))
         if promised != len(groups):
-            raise SfmError(f"{file} has {len(groups)} episodes, {METADATA} promises {promised}")
-        for name in sorted(groups, key=natural_text):
+            raise SfmError(f"{file} has {len(groups)} episodes, {_METADATA} promises {promised}")
+        for name in sorted(groups, key=natural):
             obs = _array(h5py, groups, f"{name}/observations", file)
             action = _array(h5py, groups, f"{name}/actions", file)
             if obs is None:
@@ -106,11 +108,6 @@ def _buffer(minari: Any, obs: np.ndarray, action: np.ndarray | None) -> Any:
         terminations=[False] * steps,
         truncations=[False] * (steps - 1) + [True],
     )
-
-
-def _metadata(folder: Path) -> dict[str, Any]:
-    path = folder / METADATA
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def _scale(metadata: dict[str, Any]) -> ActionScale | None:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from sfm import storage
-from sfm.demos.arrow import matrix
-from sfm.demos.extras import need
 from sfm.demos.files import natural, new_folder
+from sfm.demos.formats.arrow_columns import matrix
+from sfm.demos.formats.extras import need
+from sfm.demos.formats.tables import Block, add_blocks, runs
 from sfm.demos.limits import check_inflation
 from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
@@ -47,17 +48,7 @@ def read(path: Path, stack: Stack) -> None:
     """
     files = sorted(path.glob("data/**/*.parquet"), key=natural) if path.is_dir() else [path]
     total = _total_frames(path) if path.is_dir() else None
-    frames, episode, pending, done = 0, None, [], set()
-    for current, frame, obs, action in _blocks(files):
-        if current != episode:
-            _add(stack, pending, episode)
-            done.add(episode)
-            episode, pending = current, []
-            if episode in done:
-                raise SfmError(f"{path}: the frames of episode {episode} are not together")
-        pending.append((frame, obs, action))
-        frames += len(obs)
-    _add(stack, pending, episode)
+    frames = add_blocks(stack, _blocks(files))
     if total is not None and frames != total:
         raise SfmError(f"{path}: {INFO} promises {total} frames, the data has {frames}; files are missing")
 
@@ -70,8 +61,7 @@ def _total_frames(path: Path) -> int | None:
     return info.get("total_frames")
 
 
-def _blocks(files: list[Path]) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray | None]]:
-    """Consecutive rows of one episode each: its index, frame[n], obs[n,o], action[n,a] or None."""
+def _blocks(files: list[Path]) -> Iterator[Block]:
     parquet: Any = need("pyarrow.parquet", "lerobot")
     for path in files:
         # In pieces: else a row group, which may be all of the file, is held at once.
@@ -88,20 +78,10 @@ def _blocks(files: list[Path]) -> Iterator[tuple[int, np.ndarray, np.ndarray, np
             for batch in file.iter_batches(batch_size=8192, columns=names, use_threads=False):
                 columns = {name: matrix(batch.column(name), f"{path}: '{name}'") for name in names}
                 episode = columns[_EPISODE][:, 0]
-                for rows in np.split(np.arange(len(episode)), np.flatnonzero(np.diff(episode)) + 1):
-                    part = {name: column[rows[0] : rows[-1] + 1] for name, column in columns.items()}
-                    frame = part.get(_FRAME, np.zeros((0, 1)))[:, 0]
-                    yield int(episode[rows[0]]), frame, part[_STATE], part.get(_ACTION)
-
-
-def _add(stack: Stack, pending: list[tuple[np.ndarray, np.ndarray, Any]], episode: int | None) -> None:
-    if not pending:
-        return
-    frame, obs, action = zip(*pending, strict=True)
-    frames = np.concatenate(frame)
-    if len(frames) and (np.diff(frames) != 1).any():
-        raise SfmError(f"{stack.name}: episode {episode} has frames missing or out of order")
-    stack.add(np.concatenate(obs), None if any(part is None for part in action) else np.concatenate(action))
+                for run in runs(episode):
+                    part = {name: column[run] for name, column in columns.items()}
+                    frame = part.get(_FRAME, np.empty((0, 1)))[:, 0]
+                    yield Block(int(episode[run.start]), part[_STATE], part.get(_ACTION), frame)
 
 
 def save(path: str | Path, demos: Demos) -> None:
@@ -127,11 +107,7 @@ def save(path: str | Path, demos: Demos) -> None:
             "length": frames,
             **{"data/chunk_index": chunk, "data/file_index": file},
             **{"dataset_from_index": ends - frames, "dataset_to_index": ends},
-            **{
-                f"stats/{column}/{name}": list(x)
-                for column, part in stats.items()
-                for name, x in part.items()
-            },
+            **{f"stats/{column}/{name}": list(x) for column, of in stats.items() for name, x in of.items()},
             **{"meta/episodes/chunk_index": zeros, "meta/episodes/file_index": zeros},
         }
         _write_table(folder / "meta/episodes" / _NUMBERED.format(chunk_index=0, file_index=0), episodes)
@@ -150,13 +126,11 @@ def save_v2(path: str | Path, demos: Demos) -> None:
         _write_json(folder / "meta/tasks.jsonl", {"task_index": 0, "task": _TASK})
         episodes = [{_EPISODE: i, "tasks": [_TASK], "length": n + 1} for i, n in enumerate(lengths)]
         _write_json(folder / "meta/episodes.jsonl", *episodes)
-        rows = [
-            {
-                _EPISODE: i,
-                "stats": {column: {name: x[i] for name, x in part.items()} for column, part in stats.items()},
-            }
+        each = [
+            {c: {name: x[i] for name, x in part.items()} for c, part in stats.items()}
             for i in range(len(lengths))
         ]
+        rows = [{_EPISODE: i, "stats": own} for i, own in enumerate(each)]
         _write_json(folder / "meta/episodes_stats.jsonl", *rows)
 
 
