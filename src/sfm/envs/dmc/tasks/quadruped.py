@@ -18,9 +18,7 @@ def _upright_and_high(physics) -> float:
 
 def _environment(reward, time_limit, random, environment_kwargs):
     physics = quadruped.Physics.from_xml_string(quadruped.make_model(floor_size=10), common.ASSETS)
-    task = quadruped.Move(
-        desired_speed=0, random=random
-    )  # the speed enters only the reward, which is replaced
+    task = quadruped.Move(desired_speed=0, random=random)  # the speed enters the reward alone, which is ours
     return rewarded(physics, task, reward, environment_kwargs, time_limit=time_limit, control_timestep=0.02)
 
 
