@@ -17,8 +17,8 @@ from pathlib import Path
 
 from benchmarks import records
 from sfm import api, storage
-from sfm.demos import npz
 from sfm.demos.bundled import DATA
+from sfm.demos.formats import npz_files as npz
 from sfm.envs import TASKS, make
 from sfm.evaluation.collect import collect
 from sfm.evaluation.evaluate import evaluate

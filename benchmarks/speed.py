@@ -66,7 +66,7 @@ def dispatch(settings: Settings) -> Iterator[Row]:
     """Updates/s of tiny networks under scan, over those of the same called one by one."""
     config = preset("sfm-td3-cpu")
     assert isinstance(config.objective, SFMConfig)
-    features = dataclasses.replace(config.objective.features, width=8, head_width=8, dim=8, state=0.0)
+    features = dataclasses.replace(config.objective.features, width=8, head_width=8, dim=8, state_weight=0.0)
     tiny = dataclasses.replace(
         config,
         learner=dataclasses.replace(config.learner, width=8, actor_delay=1),

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from sfm.config import Config, FeatureConfig, ScheduleConfig, SFMConfig, TD3Config
-from sfm.demos import Demos, npz
+from sfm.demos import Demos
+from sfm.demos.formats import npz_files as npz
 
 TINY = Config(
     task="probe_point",

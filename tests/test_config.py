@@ -104,8 +104,14 @@ def test_what_is_not_known_is_refused(data, message):
         ),
         ({"objective": SFMConfig(critics=3)}, "objective.critics must be 1 or 2"),  # pyright: ignore
         ({"learner": TD3Config(polyak=-0.1)}, r"polyak must lie in \[0, 1\]"),
-        ({"schedule": ScheduleConfig(segments=2)}, "only with segments=1 and average_updates=0"),
-        ({"schedule": ScheduleConfig(average_updates=9)}, "only with segments=1 and average_updates=0"),
+        (
+            {"schedule": ScheduleConfig(bursts_per_episode=2)},
+            "only with bursts_per_episode=1 and average_updates=0",
+        ),
+        (
+            {"schedule": ScheduleConfig(average_updates=9)},
+            "only with bursts_per_episode=1 and average_updates=0",
+        ),
         (
             {"normalise": "features", "objective": RewardConfig()},
             "'reward' has no features: normalise must be",
@@ -123,9 +129,12 @@ def test_what_is_not_known_is_refused(data, message):
         ({"schedule": ScheduleConfig(eval_every=0)}, "eval_every"),
         ({"schedule": ScheduleConfig(random_steps=-1)}, "random_steps must not be negative"),
         ({"seed": 2**31}, "seeds must stay below"),
-        ({"objective": SFMConfig(along=-1.0)}, "objective.along must not be negative"),
-        ({"schedule": ScheduleConfig(segments=0)}, "segments must be at least 1"),
-        ({"schedule": ScheduleConfig(actor_after=-1)}, "actor_after must not be negative"),
+        (
+            {"objective": SFMConfig(witness_error_weight=-1.0)},
+            "objective.witness_error_weight must not be negative",
+        ),
+        ({"schedule": ScheduleConfig(bursts_per_episode=0)}, "bursts_per_episode must be at least 1"),
+        ({"schedule": ScheduleConfig(actor_start_update=-1)}, "actor_start_update must not be negative"),
         ({"warm_start_updates": -1}, "warm_start_updates must not be negative"),
         ({"objective": SFMConfig(ema=1.0)}, "ema must lie in"),
         ({"objective": SFMConfig(features=FeatureConfig(dim=0))}, "dim must be at least 1"),

@@ -95,7 +95,10 @@ def test_the_configuration_of_every_bundled_expert_loads(task):
     [
         (
             TD3Config(width=8, explore_noise=0.3),
-            {"schedule": {"noise_colour": 1.0, "segments": 10}, "objective": {"kind": "sfm", "lead": 0.3}},
+            {
+                "schedule": {"noise_colour": 1.0, "bursts_per_episode": 10},
+                "objective": {"kind": "sfm", "lead": 0.3},
+            },
         ),
         (
             TD7Config(width=8, embedding=4, explore_noise=0.3),

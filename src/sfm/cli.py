@@ -112,7 +112,7 @@ def _train(args: Sequence[str]) -> int:
         wandb: bool = False
         warm_start: str = base.warm_start
         """`bc`: begin with an actor that has cloned the actions of the demonstrations. Or a policy to go on
-        from: a task (its bundled expert), a run folder or a policy file; see --schedule.actor-after."""
+        from: a task (its expert), a run folder or a policy file; see --schedule.actor-start-update."""
         warm_start_updates: int = base.warm_start_updates
         """Of that cloning."""
         gamma: float = base.gamma
@@ -286,8 +286,8 @@ def _collector() -> Callable[..., None]:
         from rich.progress import Progress as Bar
 
         from sfm import storage
-        from sfm.demos import npz
         from sfm.demos.files import check_new
+        from sfm.demos.formats import npz_files as npz
         from sfm.envs import make
         from sfm.evaluation.collect import collect as record
         from sfm.policy import load_policy

@@ -61,7 +61,7 @@ class ActorCriticConfig:
     """LayerNorm before each activation of the critic."""
     actor_norm: bool = False
     """LayerNorm before each activation of the actor: large states cannot drive its tanh to the bounds."""
-    action_penalty: float = 0.0
+    pretanh_penalty: float = 0.0
     """Weight of the mean square of what the actor's tanh is given: keeps actions off their bounds, where the
     actor hardly learns."""
     actor_delay: int = 2
@@ -134,9 +134,9 @@ class FeatureConfig:
     """One feature step every so many updates."""
     centre: bool = False
     """Subtract the running mean of phi over replay (always on for `hr`)."""
-    state: float = 0.0
+    state_weight: float = 0.0
     """Above 0: the state, as phi sees it, times this stands beside phi, so that its mean is matched too."""
-    alive: float = 0.0
+    alive_weight: float = 0.0
     """Above 0, where episodes can end before their time limit: a feature that has this value until they do,
     so that the policy learns to last as long as the expert."""
     # Hilbert representations
@@ -181,7 +181,7 @@ class SFMConfig:
     """Recompute phi of the expert's states every so many actor steps, and once per chunk of updates."""
     critics: Literal[1, 2] = 2
     """Networks that learn psi; the mean of their targets is the target of both."""
-    along: float = 0.0
+    witness_error_weight: float = 0.0
     """Weight of the squared error of psi along the witness, beside its mean over all dimensions: the actor
     climbs that one direction of many."""
     scale_psi: bool = False
@@ -339,11 +339,11 @@ class ScheduleConfig:
     random_steps: int = 10_000
     """Uniform random actions at first."""
     updates_per_step: float = 1.0
-    segments: int = 1
+    bursts_per_episode: int = 1
     """Parts in which an episode is collected, with the updates that each has earned after it. 1: updates come
     in one burst per episode, as the paper's. More: the policy learns, and changes, while it acts, so that
     nothing is assessed."""
-    actor_after: int = 0
+    actor_start_update: int = 0
     """Updates before the actor begins to learn: one with skill would lose it to a critic that is young."""
     batch: int = 1024
     replay: int = 1_000_000
@@ -426,8 +426,8 @@ class Config:
             (s.random_steps >= 0, "random_steps must not be negative"),
             (s.envs >= 1 and s.steps >= 1 and s.batch >= 1, "envs, steps and batch must be at least 1"),
             (s.updates_per_step > 0, "updates_per_step must be positive"),
-            (s.actor_after >= 0, "actor_after must not be negative"),
-            (s.segments >= 1, "segments must be at least 1"),
+            (s.actor_start_update >= 0, "actor_start_update must not be negative"),
+            (s.bursts_per_episode >= 1, "bursts_per_episode must be at least 1"),
             (
                 _divides(learner.actor_delay, s.chunk),
                 "schedule.chunk must be a multiple of learner.actor_delay",
@@ -441,8 +441,8 @@ class Config:
                 "average_share must lie in [0, 1] and needs average_updates",
             ),
             (
-                not s.assesses or (s.segments == 1 and s.average_updates == 0),
-                "policies are assessed (assess_after < steps) only with segments=1 and average_updates=0",
+                not s.assesses or (s.bursts_per_episode == 1 and s.average_updates == 0),
+                "assessing (assess_after < steps) goes only with bursts_per_episode=1 and average_updates=0",
             ),
             (
                 self.normalise != "features" or isinstance(self.objective, SFMConfig),
@@ -463,7 +463,12 @@ class Config:
             checks.append((fits, "schedule.chunk must be a multiple of objective.features.interval"))
             checks.append((self.objective.critics in (1, 2), "objective.critics must be 1 or 2"))
             checks.append((self.objective.expert_interval >= 1, "expert_interval must be at least 1"))
-            checks.append((self.objective.along >= 0, "objective.along must not be negative"))
+            checks.append(
+                (
+                    self.objective.witness_error_weight >= 0,
+                    "objective.witness_error_weight must not be negative",
+                )
+            )
             checks.append((0.0 <= self.objective.ema < 1.0, "objective.ema must lie in [0, 1)"))
             free = self.objective.witness_batch == "independent"
             fits = free or self.objective.witness_window == 0

@@ -8,13 +8,13 @@ import numpy as np
 from sfm import storage
 from sfm.config import Config, LearnerConfig, flat, from_dict, to_dict
 from sfm.demos.bundled import names, policy_file
+from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 from sfm.retired import understood
 
 __all__ = ["Policy", "differences", "find_policy", "load_policy", "policy_path", "save_policy"]
 
 FORM = ("width", "depth", "embedding", "actor_norm", "log_std_min", "log_std_max")  # of a learner's networks
-ENDS = {"low": -1.0, "high": 1.0}  # of actions, where a file does not tell
 
 
 class Policy:
@@ -27,8 +27,8 @@ class Policy:
     def __init__(self, module: Any, meta: dict[str, Any]):
         self.module, self.meta = module, meta
         self.obs_dim, self.action_dim = int(meta["obs_dim"]), int(meta["action_dim"])
-        low, high = (np.array(meta.get(f"action_{end}", unit), np.float64) for end, unit in ENDS.items())
-        self._centre, self._reach = (x.astype(np.float32) for x in ((high + low) / 2, (high - low) / 2))
+        low, high = meta.get("action_low", -1.0), meta.get("action_high", 1.0)
+        self._scale = ActionScale(low, high, np.float32)
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
         """obs [..., o] float32 -> action [..., a] in [-1, 1].
@@ -58,7 +58,7 @@ class Policy:
         if not deterministic:
             rng = rng or np.random.default_rng()
             noise = rng.standard_normal((*obs.shape[:-1], self.action_dim), np.float32)
-        return self._centre + self._reach * self.module(obs, noise), state
+        return self._scale.to_actuators(self.module(obs, noise)), state
 
 
 def policy_path(folder: Path, which: str, seed: int) -> Path:

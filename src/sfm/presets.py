@@ -60,7 +60,7 @@ SMALL = {
 CPU_SCHEDULE = ScheduleConfig(
     steps=100_000,
     random_steps=5_000,
-    segments=10,
+    bursts_per_episode=10,
     batch=64,
     chunk=100,
     assess_after=LATEST,
@@ -85,8 +85,8 @@ def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
         lr=5e-4,
         interval=interval,
         centre=True,
-        state=3.0,
-        alive=10.0,
+        state_weight=3.0,
+        alive_weight=10.0,
     )
     settings = {
         "features": features,
@@ -94,7 +94,7 @@ def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
         "witness_batch": "independent",
         "witness_window": 10_000,
         "actor_loss": "witness",
-        "along": 1.0,
+        "witness_error_weight": 1.0,
         "scale_psi": True,
         "unit_witness": True,
         "expert_interval": 25,
@@ -178,7 +178,7 @@ IQ_LEARNER = StochasticConfig(
 )
 
 
-SMALL_TD3 = TD3Config(**SMALL["td3"], action_penalty=0.003)
+SMALL_TD3 = TD3Config(**SMALL["td3"], pretanh_penalty=0.003)
 # What imitates soonest on two cores (docs/speed.md): sfm-td3-cpu with a third less work per update, and four
 # environments, which one core steps while the other learns.
 FAST = _cpu(
@@ -206,8 +206,8 @@ PRESETS: dict[str, Config] = {
     "fast-quadruped": dataclasses.replace(
         FAST,
         gamma=0.99,
-        learner=dataclasses.replace(FAST.learner, action_penalty=0.0),
-        objective=dataclasses.replace(FAST.objective, along=0.0),
+        learner=dataclasses.replace(FAST.learner, pretanh_penalty=0.0),
+        objective=dataclasses.replace(FAST.objective, witness_error_weight=0.0),
     ),
     "sfm-td7": _paper(TD7Config(), 0.99, FeatureConfig(lr=1e-4), bootstrap="online"),
     "sfm-td3": _paper(TD3Config(), 0.995, FeatureConfig()),

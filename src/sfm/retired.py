@@ -22,6 +22,12 @@ class Gone(NamedTuple):
 
 
 RETIRED: dict[str, Gone | str] = {
+    "ActorCriticConfig.action_penalty": "pretanh_penalty",
+    "FeatureConfig.state": "state_weight",
+    "FeatureConfig.alive": "alive_weight",
+    "SFMConfig.along": "witness_error_weight",
+    "ScheduleConfig.segments": "bursts_per_episode",
+    "ScheduleConfig.actor_after": "actor_start_update",
     "TD3Config.target_actor=frozen": Gone("never moved the actor that acts in the critic's target"),
     "TD7Config.clip_targets": Gone("could leave the critic's targets unclipped", off=(True,)),
     "TD7Config.actor_activation": Gone("chose the actor's activation", off=("elu",), acts=True),

@@ -21,7 +21,8 @@ from typing import Any, Protocol
 
 from sfm import storage
 from sfm.config import Config, flat, from_dict, to_dict
-from sfm.demos import Demos, npz
+from sfm.demos import Demos
+from sfm.demos.formats import npz_files as npz
 from sfm.demos.types import check, check_actions
 from sfm.envs import Env, make
 from sfm.errors import SfmError

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
 
-from sfm.demos import Demos
+from sfm.demos import Demos, load
+from sfm.errors import SfmError
 
 LENGTHS = (4, 2, 7)
 # What Python 2.7 with NumPy 1.16 writes of ([[0, -1.5, 3e5], [1e-9, 7, 128.25]] float32, [[0.5], [-0.25]]
@@ -103,3 +106,47 @@ def write_pickles(path: Path, given: Demos, protocol: int = 4) -> Path:
         pair = (obs,) if action is None else (obs, np.concatenate([action, action[-1:]]))
         (path / f"{i}.pkl").write_bytes(pickle.dumps(pair, protocol))
     return path
+
+
+def states(length: int, dim: int = 3, start: float = 0) -> np.ndarray:
+    return start + np.arange((length + 1) * dim, dtype=np.float32).reshape(length + 1, dim)
+
+
+def actions(length: int, dim: int = 2) -> np.ndarray:
+    return np.linspace(-1, 1, length * dim, dtype=np.float32).reshape(length, dim)
+
+
+BAD_STATE = states(4)
+BAD_STATE[[2, 3], [1, 0]] = np.nan
+NUMBERS = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def any_demos(draw) -> Demos:
+    """One to four demonstrations of all numbers that float32 has, with or without actions."""
+    obs_dim, action_dim = draw(st.integers(1, 4)), draw(st.sampled_from([None, 1, 3]))
+    lengths = draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
+    pool = np.array(draw(st.lists(NUMBERS, min_size=8, max_size=8)), np.float32)
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    obs = [rng.choice(pool, (n + 1, obs_dim)) for n in lengths]
+    return Demos.from_list(
+        obs, None if action_dim is None else [rng.choice(pool, (n, action_dim)) for n in lengths]
+    )
+
+
+few = settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=4,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+def refused(path: Path, data: bytes) -> str:
+    """Loads `data` from a file; what the error says."""
+    path.write_bytes(data)
+    with pytest.raises(SfmError) as info:
+        load(path)
+    assert "\n" not in str(info.value)
+    assert str(path) in str(info.value)
+    return str(info.value)

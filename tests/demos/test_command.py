@@ -2,24 +2,11 @@
 
 import re
 
-import numpy as np
 import pytest
 
-from sfm.demos import bundled, command, inspect, load, npz, save
+from sfm.demos import command, load, save
 from sfm.errors import SfmError
-
-from .samples import assert_equal, demos
-
-
-def test_summary_and_table():
-    given = demos()
-    assert inspect.summary(given) == (
-        "3 demonstrations of 2 to 7 (median 4) steps, states of 3 dimensions, actions of 2 dimensions"
-    )
-    one = demos((4,), action_dim=None)
-    assert inspect.summary(one) == "1 demonstration of 4 steps, states of 3 dimensions, no actions"
-    assert inspect.table(given).row_count == 5
-    assert inspect.table(demos((1,))).row_count == 5  # a single action has no change
+from tests.demos.samples import assert_equal, demos
 
 
 def test_inspect_and_plot(tmp_path, capsys):
@@ -43,7 +30,7 @@ def test_convert(tmp_path, capsys):
     pytest.importorskip("pyarrow")
     command.main(["convert", str(tmp_path / "y.csv"), str(tmp_path / "z"), "--format", "lerobot"])
     assert_equal(load(tmp_path / "z"), demos())
-    with pytest.raises(SfmError, match=r"which format\? Name one of npz, csv, minari, .*, lerobot-v2\.1"):
+    with pytest.raises(SfmError, match=r"which format\? Name one of npz, csv, lerobot, .*, imitation"):
         command.main(["convert", str(tmp_path / "x.npz"), str(tmp_path / "y.xyz")])
 
 
@@ -55,28 +42,3 @@ def test_doctor(tmp_path, capsys, point_demos):
     with pytest.raises(SfmError, match="does not fit 'probe_point': 1 error, see above"):
         command.main(["doctor", str(tmp_path / "bad.npz"), "probe_point"])
     assert re.search(r"error: states have 3 dimensions.*\n +Compare", capsys.readouterr().out)
-
-
-def test_bundled(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(bundled, "DATA", tmp_path)
-    assert bundled.names() == []
-    assert bundled.bundled("a_task") is None
-    command.main(["list"])
-    assert "no demonstrations are bundled" in capsys.readouterr().out
-    npz.save(tmp_path / "a_task.npz", demos(), provenance='{"seed": 3, "returns": [1.0]}')
-    assert bundled.names() == ["a_task"]
-    assert bundled.provenance("a_task")["seed"] == 3
-    assert_equal(load("a_task"), demos())
-    command.main(["list"])
-    assert "a_task" in capsys.readouterr().out
-    with pytest.raises(SfmError, match="unknown bundled demonstrations 'b_task': did you mean a_task"):
-        bundled.provenance("b_task")
-
-
-def test_bundled_files_are_intact():
-    assert bundled.corrupted() == []
-    for task in bundled.names():
-        given = bundled.bundled(task)
-        assert given is not None
-        assert np.isfinite(given.obs).all()
-        assert bundled.provenance(task)["task"] == task

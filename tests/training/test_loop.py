@@ -100,7 +100,7 @@ def test_every_learner_finds_the_value_of_an_action_that_ends_all(kind):
 def test_on_a_chain_the_value_falls_with_the_distance_to_the_end(kind):
     learner = LEARNERS[kind]
     if kind == "td7":  # at state 0 it sees only the direction of a bias: it must not settle there too soon
-        learner = dataclasses.replace(learner, explore_noise=0.3, action_penalty=0.01)
+        learner = dataclasses.replace(learner, explore_noise=0.3, pretanh_penalty=0.01)
     training, rows = learn("probe_chain", kind, learner, steps=4000)
     assert rows[-1]["eval/current"] == 1
     np.testing.assert_allclose(
@@ -153,7 +153,7 @@ def circle_demos():
 )
 def test_every_learner_imitates_states(kind, method, match_from, circle_demos):
     visits = match_from == "visits"  # as in the CPU presets: of late, with the state, by three steps
-    features = FeatureConfig(method, dim=16, width=32, depth=2, head_width=32, state=float(visits))
+    features = FeatureConfig(method, dim=16, width=32, depth=2, head_width=32, state_weight=float(visits))
     of_late = {"witness_batch": "independent", "witness_window": 200} if visits else {}
     objective = SFMConfig(features=features, match_from=match_from, **of_late)
     learner = dataclasses.replace(LEARNERS[kind], lr_actor=3e-4 if kind == "td3" else 1e-3)
@@ -197,7 +197,9 @@ def ridge_demos():
 
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_every_learner_lasts_as_long_as_the_expert(kind):
-    features = FeatureConfig("random", dim=16, width=32, depth=2, centre=True, state=1.0, alive=10.0)
+    features = FeatureConfig(
+        "random", dim=16, width=32, depth=2, centre=True, state_weight=1.0, alive_weight=10.0
+    )
     objective = SFMConfig(
         features=features,
         match_from="visits",
@@ -239,10 +241,10 @@ OBJECTIVES = {
     ),
 }
 CASES = {name: {"objective": objective} for name, objective in OBJECTIVES.items()}
-CASES["segments"] = {"segments": 3, "assess_after": 1000}  # of 7, 7 and 6 steps
-CASES["segments of one environment"] = {"segments": 3, "assess_after": 1000, "envs": 1}
+CASES["segments"] = {"bursts_per_episode": 3, "assess_after": 1000}  # of 7, 7 and 6 steps
+CASES["segments of one environment"] = {"bursts_per_episode": 3, "assess_after": 1000, "envs": 1}
 CASES["averaged, slower and slower"] = {
-    "segments": 3,
+    "bursts_per_episode": 3,
     "assess_after": 1000,
     "average_updates": 20,
     "average_share": 0.2,
@@ -284,8 +286,8 @@ def test_a_seed_among_others_trains_as_it_would_alone(whole, alone):
 @pytest.mark.parametrize(
     ("ends", "changes"),
     [
-        (False, {"steps": 360, "assess_after": 40, "assess_episodes": 6, "actor_after": 150}),
-        (True, {"steps": 260, "assess_after": 1000, "segments": 4, "updates_per_step": 4.0}),
+        (False, {"steps": 360, "assess_after": 40, "assess_episodes": 6, "actor_start_update": 150}),
+        (True, {"steps": 260, "assess_after": 1000, "bursts_per_episode": 4, "updates_per_step": 4.0}),
     ],
     ids=["assessed, with young actors", "ends at different times"],
 )
@@ -377,7 +379,7 @@ def test_the_schedule_of_a_run(alone):
 
 
 def test_in_segments_updates_follow_the_steps():
-    training = point(segments=4, random_steps=40, assess_after=1000, steps=800)
+    training = point(bursts_per_episode=4, random_steps=40, assess_after=1000, steps=800)
     acting = training.current[0]
     for (row,) in training.rounds():
         p = training.progress[0]
@@ -397,7 +399,7 @@ def test_in_segments_updates_follow_the_steps():
 def test_what_is_kept_may_be_an_average_of_the_weights(share):
     """What is older counts exp(-n / 20), or less by a share of all updates."""
     over = {"average_updates": 20, "average_share": share}
-    training = point(segments=2, random_steps=40, assess_after=1000, steps=480, **over)
+    training = point(bursts_per_episode=2, random_steps=40, assess_after=1000, steps=480, **over)
     settle, want, seen = training._settle, jax.tree.leaves(training.current[0]), 0
 
     def watch():

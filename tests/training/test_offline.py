@@ -127,7 +127,7 @@ def test_a_run_goes_on_from_a_policy_whose_actor_rests_while_the_critic_is_young
     other = start(acted_demos, **changes)
     rows_of(other)
     given = other.current[0]
-    changes |= {"seeds": 2, "random_steps": 0, "actor_after": 80, "assess_after": 1000}
+    changes |= {"seeds": 2, "random_steps": 0, "actor_start_update": 80, "assess_after": 1000}
     training = start(acted_demos, given, **changes)
     obs = acted_demos.obs[:, :-1].reshape(-1, 1)
     for policy in training.current:

@@ -1,17 +1,16 @@
 """What comes with the package, for each task: demonstrations (.npz) and the policy that gave them."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfm.demos import npz
+from sfm.demos.formats import npz_files
 from sfm.demos.types import Demos
 from sfm.errors import unknown
 
-__all__ = ["bundled", "corrupted", "names", "policy_file", "provenance"]
+__all__ = ["bundled", "names", "policy_file", "provenance"]
 
 DATA = Path(__file__).parent / "data"
 
@@ -25,7 +24,7 @@ def bundled(task: str) -> Demos | None:
     """The demonstrations of a task, or None if none are bundled."""
     if task not in names():
         return None
-    return npz.load(DATA / f"{task}.npz")
+    return npz_files.load(DATA / f"{task}.npz")
 
 
 def provenance(task: str) -> dict[str, Any]:
@@ -40,13 +39,3 @@ def policy_file(task: str) -> Path | None:
     """The expert's policy, or None if none is bundled."""
     path = DATA / f"{task}.safetensors"
     return path if path.exists() else None
-
-
-def corrupted() -> list[str]:
-    """Files that differ from data/SHA256SUMS, are missing, or are not listed there."""
-    sums = DATA / "SHA256SUMS"
-    lines = sums.read_text().splitlines() if sums.exists() else []
-    expected = {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
-    files = [file for file in DATA.iterdir() if file != sums]
-    found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-    return sorted(name for name in expected | found if expected.get(name) != found.get(name))

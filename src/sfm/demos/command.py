@@ -55,14 +55,14 @@ def inspect(
     """
     from rich.console import Console
 
-    from sfm.demos import inspect as look
-    from sfm.demos.formats import load
+    from sfm.demos import describe
+    from sfm.demos.load import load
 
     demos = load(path)
     console = Console()
-    console.print(look.table(demos, f"{path}: {look.summary(demos)}"))
+    console.print(describe.table(demos, f"{path}: {describe.summary(demos)}"))
     if plot is not None:
-        look.plot(demos, plot)
+        describe.plot(demos, plot)
         console.print(f"plot: {plot}")
     if task is not None:
         _report(path, task, 0.99)
@@ -82,15 +82,15 @@ def convert(
         format: npz, csv, minari, imitation, lerobot (v3.0) or lerobot-v2.1; default: by the target's suffix.
         force: Overwrite a file that exists.
     """
-    from sfm.demos import inspect as look
-    from sfm.demos.convert import save
+    from sfm.demos import describe
     from sfm.demos.files import check_new
-    from sfm.demos.formats import load
+    from sfm.demos.load import load
+    from sfm.demos.save import save
 
     check_new(target, force)
     demos = load(source)
     save(target, demos, format)
-    print(f"{target}: {look.summary(demos)}")
+    print(f"{target}: {describe.summary(demos)}")
 
 
 def doctor(

@@ -10,17 +10,12 @@ from pathlib import Path
 from sfm import storage
 from sfm.errors import SfmError
 
-__all__ = ["check_new", "natural", "natural_text", "new_folder"]
+__all__ = ["check_new", "natural", "new_folder"]
 
 
-def natural_text(text: str) -> list[tuple[int, str]]:
-    """A sort key that puts a2 before a10."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)]
-
-
-def natural(path: Path) -> list[tuple[int, str]]:
+def natural(name: str | Path) -> list[tuple[int, str]]:
     """A sort key that puts 2.npz before 10.npz."""
-    return natural_text(path.as_posix())
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", str(name))]
 
 
 def check_new(path: str | Path, force: bool) -> None:

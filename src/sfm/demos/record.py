@@ -8,9 +8,9 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
 
-from sfm.demos import npz
-from sfm.demos.stack import Stack
+from sfm.demos.formats import npz_files
 from sfm.demos.types import Demos
+from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
 __all__ = ["Record"]
@@ -34,9 +34,9 @@ class Record(gymnasium.Wrapper):
         self._obs: list[np.ndarray] = []
         self._action: list[np.ndarray] = []
         space = env.action_space
-        self._bounds = None
+        self._scale = None
         if isinstance(space, Box) and space.is_bounded():
-            self._bounds = space.low.astype(np.float64).ravel(), space.high.astype(np.float64).ravel()
+            self._scale = ActionScale(space.low.ravel(), space.high.ravel())
 
     def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
         """Starts an episode; one that has not ended is forgotten."""
@@ -47,26 +47,23 @@ class Record(gymnasium.Wrapper):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         obs, reward, terminated, truncated, info = super().step(action)
         self._obs.append(_flat(obs))
-        if self._bounds is not None:
-            low, high = self._bounds
-            played = np.clip(_flat(action), low, high)
-            self._action.append((played - (high + low) / 2) / np.maximum((high - low) / 2, 1e-12))
+        if self._scale is not None:
+            played = np.clip(_flat(action), self._scale.low, self._scale.high)
+            self._action.append(self._scale.to_unit(played))
         if terminated or truncated:
-            actions = None if self._bounds is None else np.stack(self._action)
+            actions = None if self._scale is None else np.stack(self._action)
             self._episodes.append((np.stack(self._obs), actions))
             self._obs, self._action = [], []
         return obs, reward, bool(terminated), bool(truncated), info
 
     def demos(self) -> Demos:
         """The episodes that have ended so far."""
-        stack = Stack("the recording")
-        for obs, action in self._episodes:
-            stack.add(obs, action)
-        return stack.demos()
+        actions = None if self._scale is None else [action for _, action in self._episodes]
+        return Demos.from_list([obs for obs, _ in self._episodes], actions, "the recording")
 
     def save(self, path: str | Path) -> None:
         """Writes the episodes that have ended so far as one .npz."""
-        npz.save(path, self.demos())
+        npz_files.save(path, self.demos())
 
     def close(self) -> None:
         if self._path is not None:

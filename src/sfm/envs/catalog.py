@@ -25,16 +25,16 @@ def make(name: str) -> Env:
     if name in PROBES:
         return PROBES[name]()
     # Simulators are imported here, where one is needed: `import sfm.envs` stays fast.
-    from sfm.envs import dmc
+    from sfm.envs.dmc import suite
 
-    suite_tasks = dmc.tasks()
+    suite_tasks = suite.tasks()
     if name in suite_tasks:
-        return dmc.DmcEnv(name, *suite_tasks[name])
+        return suite.DmcEnv(name, *suite_tasks[name])
 
     import gymnasium
 
     if name in gymnasium.registry:
-        from sfm.envs.gymnasium import GymnasiumEnv
+        from sfm.envs.gymnasium_env import GymnasiumEnv
 
         return GymnasiumEnv(name)
     others = "any other task of dm_control", "any Gymnasium id"

@@ -4,6 +4,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
 
+from sfm.envs.actions import ActionScale
 from sfm.envs.catalog import TASKS, make
 
 __all__ = ["TaskEnv", "register"]
@@ -31,14 +32,14 @@ class TaskEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         self.metadata = {**self.metadata, "render_fps": round(1 / env.control_timestep)}
         self.observation_space = Box(-np.inf, np.inf, (env.obs_dim,), np.float32)
         self.action_space = Box(env.low.astype(np.float32), env.high.astype(np.float32))
-        self._centre, self._reach = (env.high + env.low) / 2, (env.high - env.low) / 2
+        self._scale = ActionScale(env.low, env.high)
 
     def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[np.ndarray, dict]:
         super().reset(seed=seed)
         return self._env.reset(int(self.np_random.integers(2**32)) if seed is None else seed), {}
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
-        return *self._env.step((action - self._centre) / self._reach), {}
+        return *self._env.step(self._scale.to_unit(action)), {}
 
     def render(self) -> np.ndarray | None:
         return self._env.render() if self.render_mode == "rgb_array" else None

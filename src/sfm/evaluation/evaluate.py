@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from sfm.envs import Env
+from sfm.envs import Env, make
+from sfm.errors import SfmError
 from sfm.training.rollout import EVALUATE, play, reset_seed
 
-__all__ = ["evaluate", "random_policy"]
+__all__ = ["evaluate", "evaluate_policy", "random_policy"]
 
 
 def evaluate(
@@ -21,6 +22,25 @@ def evaluate(
     """Returns [episodes]; the starts depend on `seed` alone, so that policies can be compared."""
     starts = [reset_seed(seed, EVALUATE, k) for k in range(episodes)]
     return play([env], starts, policy, progress=progress).returns.astype(np.float64)
+
+
+def evaluate_policy(
+    policy: Callable[[np.ndarray], np.ndarray], env: str | Env, episodes: int = 10, seed: int = 0
+) -> np.ndarray:
+    """Returns [episodes] of a policy without exploration noise; equal seeds mean equal starts.
+
+    policy: what `load_policy` gives, or any function from obs [N, o] to actions [N, a] in [-1, 1].
+    env: a name, as `make_env` takes it, or an environment, which stays open.
+    """
+    if episodes < 1:
+        raise SfmError("episodes must be at least 1")
+    world = make(env) if isinstance(env, str) else env
+    if (expected := getattr(policy, "obs_dim", world.obs_dim)) != world.obs_dim:
+        raise SfmError(f"the policy takes {expected} numbers, but '{world.name}' observes {world.obs_dim}")
+    returns = evaluate(world, lambda obs, noise: policy(obs), episodes, seed)
+    if world is not env:
+        world.close()
+    return returns
 
 
 def random_policy(action_dim: int, seed: int = 0) -> Callable[..., np.ndarray]:

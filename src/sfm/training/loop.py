@@ -77,7 +77,9 @@ class Training:
             self.envs
         ]  # of each seed; where episodes are collected whole, one after another, they share
         for _ in self.seeds[1:]:
-            self.worlds.append(self.envs if s.segments == 1 else [make_env() for _ in range(s.envs)])
+            self.worlds.append(
+                self.envs if s.bursts_per_episode == 1 else [make_env() for _ in range(s.envs)]
+            )
         self.judges: list[Env] = []  # the environments of evaluations, which go on beside the rest
         self.progress = [SeedProgress(next_eval=s.eval_every) for _ in self.seeds]
         self.demos = None if demos is None else _on_device(demos)
@@ -90,7 +92,7 @@ class Training:
         self.device = Device(self.agent, s.chunk, s.batch)
         self.resting = Device(self.agent.resting(), s.chunk, s.batch)  # where the actor does not learn yet
         self.keys = jnp.stack([jax.random.key(seed) for seed in self.seeds])
-        self.part = math.ceil(env.max_steps / s.segments)  # steps collected between updates
+        self.part = math.ceil(env.max_steps / s.bursts_per_episode)  # steps collected between updates
         self.grows = s.envs == 1  # whether the parts of an episode lie one after another
         longest = env.max_steps if self.grows else self.part
         self.layouts = [Layout.holding(s.replay, longest) for _ in self.seeds]
@@ -310,7 +312,7 @@ class Training:
                 self.device.ready()
                 self.begun, self.before = time.perf_counter(), [p.updates for p in self.progress]
                 table = jax.device_put(buffer.stack_tables(self.layouts))
-            young = due & np.array([p.updates < self.schedule.actor_after for p in self.progress])
+            young = due & np.array([p.updates < self.schedule.actor_start_update for p in self.progress])
             device, active = (self.resting, young) if young.any() else (self.device, due)
             self.state, metrics = device.updates(*self._update_args(table, active))
             self.history.append((active, metrics))

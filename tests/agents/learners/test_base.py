@@ -184,7 +184,7 @@ def test_the_actors_rate_falls_until_the_last_update(kind):
 
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_the_action_penalty_is_on_what_tanh_is_given(kind):
-    (plain, state), (held, _) = make(kind), make(kind, action_penalty=0.3)
+    (plain, state), (held, _) = make(kind), make(kind, pretanh_penalty=0.3)
     batch = random_batch()
 
     def loss(learner):

@@ -141,7 +141,7 @@ def test_visits_are_matched_by_the_features_of_the_states_themselves(weighed):
 
 def test_the_state_stands_beside_phi_where_asked_for():
     batch, demos = random_batch(), random_demos()
-    sfm, o = objective("features", state=2.0, centre=True)
+    sfm, o = objective("features", state_weight=2.0, centre=True)
     plain, p = objective("features", centre=True)
     assert sfm.dim == DIM + SPEC.obs_dim
     (o, cumulant, _), (p, alone, _) = (f.update(s, batch, demos, 1, KEY) for f, s in ((sfm, o), (plain, p)))
@@ -154,7 +154,12 @@ def test_the_state_stands_beside_phi_where_asked_for():
 def living():
     """An objective with the feature of those that are alive, in a world where episodes end."""
     settings = small_sfm(
-        match_from="visits", witness_batch="independent", tail="truncate", centre=True, alive=2.0, ema=0.0
+        match_from="visits",
+        witness_batch="independent",
+        tail="truncate",
+        centre=True,
+        alive_weight=2.0,
+        ema=0.0,
     )
     sfm = SFM(settings, SPEC._replace(terminates=True))
     return sfm, sfm.init(rng())
@@ -443,7 +448,7 @@ def test_features_learn_every_interval_steps():
 
 def test_the_error_of_psi_along_the_witness_counts_besides():
     """psi is 0 and its target the cumulant, so that the error is minus the cumulant."""
-    sfm = SFM(small_sfm("fdm", along=2.0), SPEC)
+    sfm = SFM(small_sfm("fdm", witness_error_weight=2.0), SPEC)
     o = sfm.init(rng())
     o = o._replace(
         expert=o.expert.add(jnp.arange(1.0, DIM + 1), 0.5), policy=o.policy.add(jnp.ones(DIM), 0.5)

@@ -163,7 +163,7 @@ def actor_loss(
 
 def restraint(c: ActorCriticConfig, before: Array) -> Array | float:
     """Minus the penalty on an actor's outputs before tanh [B, a], to be added to what it climbs."""
-    return -c.action_penalty * jnp.square(before).mean() if c.action_penalty else 0.0
+    return -c.pretanh_penalty * jnp.square(before).mean() if c.pretanh_penalty else 0.0
 
 
 def smoothing_noise(key: Array, like: Array, scale: float, clip: float) -> Array:

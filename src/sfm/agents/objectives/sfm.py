@@ -69,8 +69,8 @@ class SFM(Objective[SFMState]):
     def __init__(self, config: SFMConfig, spec: Spec):
         self.config, self.spec = config, spec
         self.features = make_features(config.features, spec)
-        self.base = config.features.dim + (spec.obs_dim if config.features.state else 0)
-        self.alive = config.features.alive if spec.terminates else 0.0
+        self.base = config.features.dim + (spec.obs_dim if config.features.state_weight else 0)
+        self.alive = config.features.alive_weight if spec.terminates else 0.0
         self.dim = self.base + bool(self.alive)
         self.critic_loss = td_loss("mean")
         self.critics = config.critics
@@ -103,7 +103,7 @@ class SFM(Objective[SFMState]):
 
     def _whole(self, phi: Array, seen: Array) -> Array:
         """phi with the states it saw beside it, where asked for."""
-        weight = self.config.features.state
+        weight = self.config.features.state_weight
         return jnp.concatenate([phi, weight * seen], -1) if weight else phi
 
     def _cumulant(self, o: SFMState, whole: Array) -> Array:
@@ -139,9 +139,9 @@ class SFM(Objective[SFMState]):
         return o, jax.lax.stop_gradient(self._cumulant(o, whole)), metrics
 
     def critic_loss_now(self, o: SFMState) -> CriticLoss:
-        if not self.config.along:
+        if not self.config.witness_error_weight:
             return self.critic_loss
-        return td_loss("mean", self.config.along**0.5 * _unit(o.expert.mean - o.policy.mean))
+        return td_loss("mean", self.config.witness_error_weight**0.5 * _unit(o.expert.mean - o.policy.mean))
 
     def weigh(
         self,

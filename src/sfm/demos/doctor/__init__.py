@@ -1,0 +1,37 @@
+"""What is wrong with demonstrations for an environment, in words, and what to do about it."""
+
+from pathlib import Path
+
+from sfm.demos.doctor import checks, motion
+from sfm.demos.doctor.findings import Finding, error
+from sfm.demos.doctor.reference import reference
+from sfm.demos.load import load
+from sfm.demos.types import Demos
+from sfm.errors import SfmError
+
+__all__ = ["Finding", "examine", "examine_file"]
+
+
+def examine_file(path: str | Path, task: str, gamma: float = 0.99) -> list[Finding]:
+    """As `examine`, for a file; one that cannot be read is a finding."""
+    reference(task)  # an unknown task is the caller's mistake, not the file's
+    try:
+        demos = load(path)
+    except SfmError as problem:
+        not_finite = "is NaN" in str(problem) or "is infinite" in str(problem)
+        advice = checks.REMOVE_NAN if not_finite else "Nothing else can be checked before."
+        return [error(str(problem), advice)]
+    return examine(demos, task, gamma)
+
+
+def examine(demos: Demos, task: str, gamma: float = 0.99) -> list[Finding]:
+    """Compares demonstrations with what the environment called `task` produces; [] if all is well.
+
+    gamma is the discount that will be trained with: it decides how long a demonstration must be.
+    """
+    env = reference(task)
+    for check in checks.DECISIVE:
+        if found := list(check(demos, env)):
+            return found
+    found = [finding for check in checks.FURTHER for finding in check(demos, env)]
+    return [*found, *motion.examine(demos, env), *checks.too_short(demos, env, gamma)]

@@ -1,0 +1,29 @@
+"""How a finding reads."""
+
+import functools
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = ["Finding", "error", "listed", "warning"]
+
+
+class Finding(NamedTuple):
+    """Something wrong: training would fail or mislead (error), or may suffer (warning)."""
+
+    severity: Literal["error", "warning"]
+    what: str
+    advice: str
+
+
+error, warning = functools.partial(Finding, "error"), functools.partial(Finding, "warning")
+
+
+def listed(noun: str, which: ArrayLike) -> str:
+    """«dimension 3» or «dimensions 3, 4, 7 (and 5 more)», of numbers or of what a mask [n] marks."""
+    numbers = np.asarray(which)
+    numbers = np.flatnonzero(numbers) if numbers.dtype == bool else numbers
+    shown = ", ".join(str(int(number)) for number in numbers[:6])
+    more = f" (and {len(numbers) - 6} more)" if len(numbers) > 6 else ""
+    return f"{noun}{'s' if len(numbers) > 1 else ''} {shown}{more}"

@@ -1,0 +1,180 @@
+"""What an environment produces: its ranges, its starts, and the laws that hold in all of its motion.
+
+Laws are found, not written down. Experts go where random actions never lead, so ranges say little about
+them; but a velocity stays the rate of its position at any speed, and cosine and sine stay on the circle.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from sfm import envs
+from sfm.demos import bundled
+
+__all__ = ["Law", "Reference", "centres", "deviations", "moves", "pausing", "reference"]
+
+_EPISODES, _STEPS, _STARTS = 6, 250, 32
+_AT_MOST = 60  # episodes, where they end early
+
+
+class Law(NamedTuple):
+    """The coordinate called `what` moves by `rate` times dimension `partner`, its mean over the step."""
+
+    what: str
+    coordinate: int  # a column of `moves`
+    partner: int
+    rate: float
+
+
+class Reference(NamedTuple):
+    """The environment called `name`, as seen in `states` [n,o] float64 under random actions."""
+
+    name: str
+    obs_dim: int
+    action_dim: int
+    max_steps: int
+    states: np.ndarray
+    starts: np.ndarray  # [m,o]
+    experienced: bool  # whether `states` hold those of bundled demonstrations, too
+    ends: np.ndarray  # [k,o], states in which it terminated
+    alive: tuple[np.ndarray, np.ndarray]  # [o] each, least and greatest where it went on
+    circles: list[tuple[int, int]]  # dimensions that are cosine and sine of one angle
+    laws: list[Law]
+    residual: np.ndarray  # [laws], how much one step could deviate: the most seen, or half the fastest move
+    varying: np.ndarray  # [o] bool, what changes within each episode
+    pauses: float  # the fraction of steps that change nothing before one that does
+
+
+@functools.lru_cache(maxsize=4)
+def reference(name: str) -> Reference:
+    """Plays the environment: independent, held and extreme random actions, so that it moves in many ways."""
+    env = envs.make(name)
+    episodes, ended = _episodes(env)
+    starts = np.stack([env.reset(seed) for seed in range(_STARTS)]).astype(np.float64)
+    env.close()
+    states, demos = np.concatenate(episodes), bundled.bundled(name)
+    expert = [obs.astype(np.float64) for obs, _ in demos.episodes()] if demos else []
+    going = np.concatenate([x[:-1] if end else x for x, end in zip(episodes, ended, strict=True)])
+    circles = _circles(states)
+    laws = _laws(episodes, circles)
+    return Reference(
+        name,
+        env.obs_dim,
+        env.action_dim,
+        env.max_steps,
+        np.concatenate([states, *expert]),
+        starts,
+        bool(expert),
+        np.array([x[-1] for x, end in zip(episodes, ended, strict=True) if end]).reshape(-1, env.obs_dim),
+        (going.min(0), going.max(0)),
+        circles,
+        laws,
+        np.max([_deviating(x, circles, laws) for x in episodes], axis=0),
+        np.all([np.ptp(x, axis=0) > 0 for x in episodes], axis=0),
+        float(np.mean(np.concatenate([pausing(x) for x in episodes]))),
+    )
+
+
+def _episodes(env: envs.Env) -> tuple[list[np.ndarray], list[bool]]:
+    """Episodes [T+1,o], and which ended in a termination; more of them where they are short."""
+    rng = np.random.default_rng(0)
+    played = []
+    while len(played) < _EPISODES or (
+        len(played) < _AT_MOST and sum(len(x) - 1 for x, _ in played) < _EPISODES * min(_STEPS, env.max_steps)
+    ):
+        played.append(_play(env, rng, len(played)))
+    episodes, ended = zip(*played, strict=True)
+    return list(episodes), list(ended)
+
+
+def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> tuple[np.ndarray, bool]:
+    hold, extreme = (1, 10, 25)[seed % 3], seed % 2
+    obs, action, terminated = [env.reset(seed)], np.zeros(env.action_dim), False
+    for t in range(min(_STEPS, env.max_steps)):
+        if t % hold == 0:
+            action = rng.uniform(-1.0, 1.0, env.action_dim)
+            action = np.sign(action) if extreme else action
+        state, _, terminated, truncated = env.step(action)
+        obs.append(state)
+        if terminated or truncated:
+            break
+    return np.stack(obs).astype(np.float64), terminated
+
+
+def _circles(states: np.ndarray) -> list[tuple[int, int]]:
+    moving = [i for i in range(states.shape[1]) if np.ptp(states[:, i]) > 1e-3]
+    square = states**2
+    return [
+        (i, j)
+        for place, i in enumerate(moving)
+        for j in moving[place + 1 :]
+        if np.abs(square[:, i] + square[:, j] - 1).max() < 1e-4
+    ]
+
+
+def moves(x: np.ndarray, circles: list[tuple[int, int]]) -> np.ndarray:
+    """How x[T+1,o] changes per step: [T,c] of its dimensions, its angles, and the angles between those."""
+    angles = [np.arctan2(x[:, j], x[:, i]) for i, j in circles]
+    between = [a - b for place, b in enumerate(angles) for a in angles[place + 1 :]]
+    turns = [np.angle(np.exp(1j * np.diff(angle)))[:, None] for angle in (*angles, *between)]
+    return np.concatenate([np.diff(x, axis=0), *turns], axis=1)
+
+
+def _names(obs_dim: int, circles: list[tuple[int, int]]) -> list[str]:
+    angles = [f"the angle of dimensions {i} and {j}" for i, j in circles]
+    between = [
+        f"the angle between dimensions {b[0]}, {b[1]} and {a[0]}, {a[1]}"
+        for place, b in enumerate(circles)
+        for a in circles[place + 1 :]
+    ]
+    return [*(f"dimension {i}" for i in range(obs_dim)), *angles, *between]
+
+
+def centres(x: np.ndarray) -> np.ndarray:
+    """The mean of x[T+1,o] over each step, [T,o]: there a velocity is a difference, to second order."""
+    return (x[1:] + x[:-1]) / 2
+
+
+def pausing(x: np.ndarray) -> np.ndarray:
+    """[T] bool: nothing changes in this step of x[T+1,o], but in the next. Rest for good is no pause."""
+    still = (np.diff(x, axis=0) == 0).all(1)
+    return still & ~np.append(still[1:], True)
+
+
+def deviations(x: np.ndarray, circles: list[tuple[int, int]], laws: list[Law]) -> np.ndarray:
+    """By how much the motion x[T+1,o] breaks each law at each time, [T,laws]."""
+    rates = np.array([law.rate for law in laws])
+    predicted = rates * centres(x)[:, [law.partner for law in laws]]
+    return moves(x, circles)[:, [law.coordinate for law in laws]] - predicted
+
+
+def _deviating(x: np.ndarray, circles: list[tuple[int, int]], laws: list[Law]) -> np.ndarray:
+    """[laws]: the largest deviation in x, or half the largest move: a blow can stop any motion."""
+    fastest = np.abs(moves(x, circles)[:, [law.coordinate for law in laws]]).max(0, initial=0.0)
+    return np.maximum(np.abs(deviations(x, circles, laws)).max(0, initial=0.0), fastest / 2)
+
+
+def _laws(episodes: list[np.ndarray], circles: list[tuple[int, int]]) -> list[Law]:
+    """For each dimension, the coordinate whose rate it is, if 90% of that motion is explained, twice."""
+    halves = [_regress(episodes[start::2], circles) for start in (0, 1)]
+    explained = np.minimum(halves[0][0], halves[1][0])  # [c,o]
+    obs_dim = explained.shape[1]
+    np.fill_diagonal(explained, 0.0)  # nothing is its own velocity
+    names, laws, covered = _names(obs_dim, circles), [], set()
+    for coordinate, what in enumerate(names):
+        partner = int(explained[coordinate].argmax())
+        # An angle between bodies is needed only where no plainer coordinate has this velocity.
+        if explained[coordinate, partner] > 0.9 and partner not in covered:
+            covered.add(partner)
+            laws.append(Law(what, coordinate, partner, float(halves[0][1][coordinate, partner])))
+    return laws
+
+
+def _regress(episodes: list[np.ndarray], circles: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Of each coordinate on each dimension alone: the explained fraction and the rate, [c,o] each."""
+    move = np.concatenate([moves(x, circles) for x in episodes])
+    centre = np.concatenate([centres(x) for x in episodes])
+    cross, power = move.T @ centre, np.maximum((centre**2).sum(0), 1e-12)
+    total = np.maximum((move**2).sum(0), 1e-12)
+    return cross**2 / (total[:, None] * power), cross / power

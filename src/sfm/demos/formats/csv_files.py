@@ -1,0 +1,119 @@
+"""Demonstrations in text: a row per state, a column per dimension."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from sfm import storage
+from sfm.demos.formats.tables import Block, add_blocks, runs
+from sfm.demos.stack import Stack
+from sfm.demos.types import Demos
+from sfm.errors import SfmError
+
+__all__ = ["read", "save"]
+
+_EPISODE = {"episode", "episode_index", "episode_id", "demo", "demonstration", "trajectory"}
+_NO_STATE = {"step", "frame", "frame_index", "index", "timestamp"}
+_ACTION = re.compile(r"action|act([_\W]|\d|$)")
+_LONGEST_LINE, _ROWS = 1 << 20, 20_000
+
+
+def read(path: Path, stack: Stack) -> None:
+    """Adds the demonstrations of a text file, separated by commas, semicolons, tabs or spaces.
+
+    With a header, a column `episode` tells demonstrations apart, columns `action...` are actions, `step`,
+    `frame`, `index` and `timestamp` are ignored, all others are state. Without one, all columns are state.
+    The action beside an episode's last state is unused.
+    """
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        add_blocks(stack, _blocks(path, file, _columns(path, file)))
+
+
+def save(path: str | Path, demos: Demos) -> None:
+    """Writes columns episode, state_0, ..., action_0, ...; float32 survives exactly."""
+    names = ["episode", *(f"state_{i}" for i in range(demos.obs.shape[2]))]
+    if demos.action is not None:
+        names += [f"action_{i}" for i in range(demos.action.shape[2])]
+    with storage.atomic(Path(path)) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        file.write(",".join(names) + "\n")
+        for i, (obs, action) in enumerate(demos.episodes()):
+            parts = [np.full((len(obs), 1), i), obs]
+            if action is not None:
+                parts.append(np.pad(action, ((0, 1), (0, 0)), constant_values=np.nan))
+            np.savetxt(file, np.concatenate(parts, 1, dtype=np.float64), fmt="%.9g", delimiter=",")
+
+
+class _Columns(NamedTuple):
+    """Where in a row things are."""
+
+    delimiter: str | None
+    count: int
+    episode: int | None
+    state: list[int]
+    action: list[int]
+
+
+def _columns(path: Path, file: IO[str]) -> _Columns:
+    """Reads a header, if there is one; the file then stands at the first row of numbers."""
+    line = file.readline(_LONGEST_LINE)
+    if not line.strip() or len(line) == _LONGEST_LINE or "\0" in line:
+        raise SfmError(f"{path} is not a table of numbers: its first line is empty, too long or binary")
+    delimiter = next((mark for mark in ",;\t" if mark in line), None)
+    cells = [cell.strip().strip('"').lower() for cell in line.split(delimiter)]
+    if all(_is_number(cell) for cell in cells):
+        file.seek(0)
+        return _Columns(delimiter, len(cells), None, list(range(len(cells))), [])
+    if any(_is_number(cell) for cell in cells) or len(set(cells)) < len(cells) or "" in cells:
+        raise SfmError(f"{path}: the first line is neither numbers nor a header of different names")
+    episode = [i for i, cell in enumerate(cells) if cell in _EPISODE]
+    action = [i for i, cell in enumerate(cells) if _ACTION.match(cell)]
+    skipped = {*episode, *action, *(i for i, cell in enumerate(cells) if cell in _NO_STATE)}
+    state = [i for i in range(len(cells)) if i not in skipped]
+    if not state or len(episode) > 1:
+        raise SfmError(
+            f"{path}: expected one episode column at most and some state columns, found {cells[:20]}"
+        )
+    return _Columns(delimiter, len(cells), episode[0] if episode else None, state, action)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _blocks(path: Path, file: IO[str], columns: _Columns) -> Iterator[Block]:
+    while len(rows := _parse(path, file, columns)):
+        if rows.shape[1] != columns.count:
+            raise SfmError(f"{path}: a row has {rows.shape[1]} columns, the first line {columns.count}")
+        episode = np.zeros(len(rows)) if columns.episode is None else rows[:, columns.episode]
+        if not np.isfinite(episode).all():
+            raise SfmError(f"{path}: the episode column has gaps")
+        for run in runs(episode):
+            part = rows[run]
+            action = part[:, columns.action] if columns.action else None
+            yield Block(float(episode[run.start]), part[:, columns.state], action)
+
+
+def _parse(path: Path, file: IO[str], columns: _Columns) -> np.ndarray:
+    """The next rows, [rows,columns]; none at the end of the file.
+
+    float64, so that a number too large for float32 is noticed.
+    """
+    lines = []
+    while len(lines) < _ROWS and (line := file.readline(_LONGEST_LINE)):
+        if line.strip():
+            lines.append(line)
+    if not lines:
+        return np.empty((0, columns.count))
+    try:
+        return np.loadtxt(
+            lines, np.float64, comments=None, delimiter=columns.delimiter, quotechar='"', ndmin=2
+        )
+    except ValueError as error:
+        raise SfmError(f"{path} is not a table of numbers: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,150 @@
+"""Demonstrations in NumPy files, .npz or .npy, read one demonstration at a time and without pickle."""
+
+import math
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from sfm import storage
+from sfm.demos.limits import MAX_DEMOS, check_inflation
+from sfm.demos.stack import Stack, gather
+from sfm.demos.types import Demos
+from sfm.errors import SfmError
+
+__all__ = ["load", "read", "save"]
+
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+def load(path: str | Path) -> Demos:
+    """The demonstrations of one file."""
+    return gather(str(path), [(Path(path), read)])
+
+
+def read(path: Path, stack: Stack) -> None:
+    """Adds the demonstrations of a file.
+
+    .npz: `obs` [T+1,o] or [N,T+1,o], perhaps `action` (T or T+1 rows) and `length` [N] (transitions); other
+    arrays are ignored. .npy: states [T+1,o] or [N,T+1,o].
+    """
+    with open(path, "rb") as file:
+        magic = file.read(6)
+        file.seek(0)
+        if magic.startswith(b"\x93NUMPY"):
+            size = path.stat().st_size
+            _add(path, stack, _open(path, "the file", file, size, size))
+        elif magic.startswith(b"PK"):
+            with zipfile.ZipFile(file) as archive:
+                _add(path, stack, *(_member(path, archive, name) for name in ("obs", "action", "length")))
+        else:
+            raise SfmError(f"{path} is not a NumPy file (.npz or .npy)")
+
+
+def save(path: str | Path, demos: Demos, **extra: Any) -> None:
+    """Writes one .npz that `read` reads; `extra` (numbers, arrays, strings) is stored beside."""
+    arrays = {name: np.asarray(value) for name, value in extra.items()}
+    for name, array in arrays.items():
+        if array.dtype == object:
+            raise SfmError(f"could not write {path}: '{name}' is neither number, array nor string")
+    if demos.action is not None:
+        arrays["action"] = demos.action
+    with storage.atomic(Path(path)) as temporary, open(temporary, "wb") as file:
+        np.savez_compressed(file, obs=demos.obs, length=demos.length, **arrays)  # pyright: ignore[reportArgumentType]
+
+
+class _Array(NamedTuple):
+    """An array that is declared in a file and not yet read."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    fortran: bool
+    stream: IO[bytes]
+
+    def whole(self) -> np.ndarray:
+        """All of it, checked to be where the file ends (there the archive compares its checksum)."""
+        data = self.stream.read(math.prod(self.shape) * self.dtype.itemsize)
+        self.stream.read(1)
+        return np.frombuffer(data, self.dtype).reshape(self.shape, order="F" if self.fortran else "C")
+
+    def parts(self) -> Iterator[np.ndarray]:
+        """What [N, ...] holds for each of its N indices, read when asked for."""
+        if self.fortran:  # the first index runs fastest: there are no parts
+            yield from self.whole()
+            return
+        size = math.prod(self.shape[1:]) * self.dtype.itemsize
+        for _ in range(self.shape[0]):
+            yield np.frombuffer(self.stream.read(size), self.dtype).reshape(self.shape[1:])
+        self.stream.read(1)
+
+
+def _member(path: Path, archive: zipfile.ZipFile, name: str) -> _Array | None:
+    if f"{name}.npy" not in archive.namelist():
+        if name == "obs":
+            found = ", ".join(member.removesuffix(".npy") for member in archive.namelist()[:20])
+            raise SfmError(f"{path} has no array 'obs', only: {found or 'nothing'}")
+        return None
+    entry = archive.getinfo(f"{name}.npy")
+    return _open(path, f"'{name}'", archive.open(entry), entry.file_size, entry.compress_size)
+
+
+def _open(path: Path, name: str, stream: IO[bytes], size: int, stored: int) -> _Array:
+    """Reads the header of an array of `size` bytes, header included, of which `stored` lie on the disk."""
+    check_inflation(str(path), size, stored)
+    version = np.lib.format.read_magic(stream)
+    if version not in _HEADERS:
+        raise SfmError(f"{path}: {name} is stored in version {version} of NumPy's format, expected 1 or 2")
+    shape, fortran, dtype = _HEADERS[version](stream)
+    if dtype.hasobject:
+        raise SfmError(f"{path} holds Python objects, not numbers; save plain float arrays instead")
+    if dtype.kind not in "biuf":
+        raise SfmError(f"{path}: {name} holds no numbers but {dtype}")
+    present = size - stream.tell()
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != present:
+        raise SfmError(f"{path} is damaged: {name} declares shape {list(shape)} but has {present:,} bytes")
+    return _Array(shape, dtype, fortran, stream)
+
+
+def _add(
+    path: Path, stack: Stack, obs: _Array | None, action: _Array | None = None, length: _Array | None = None
+) -> None:
+    assert obs is not None
+    several = len(obs.shape) == 3
+    if len(obs.shape) not in (2, 3):
+        raise SfmError(f"{path}: 'obs' has shape {list(obs.shape)}, expected [T+1,o] or [N,T+1,o]")
+    count, times = obs.shape[:2] if several else (1, obs.shape[0])
+    if 0 in obs.shape:
+        raise SfmError(f"{path}: there are no demonstrations (states of shape {list(obs.shape)})")
+    if count > MAX_DEMOS:
+        raise SfmError(f"{path}: more than {MAX_DEMOS:,} demonstrations; split the file")
+    if action is not None and (len(action.shape) != len(obs.shape) or (several and action.shape[0] != count)):
+        raise SfmError(
+            f"{path}: 'action' has shape {list(action.shape)}, 'obs' has {list(obs.shape)}; "
+            f"expected [time, dimension] for each demonstration"
+        )
+    lengths = _lengths(path, length, count, times)
+    states = obs.parts() if several else iter([obs.whole()])
+    actions = None if action is None else action.parts() if several else iter([action.whole()])
+    for n in lengths:
+        acts = None if actions is None else next(actions)
+        # Only a padded demonstration has actions past its length; otherwise a wrong count must stay visible.
+        stack.add(next(states)[: n + 1], acts if acts is None or n == times - 1 else acts[:n])
+    for rest in (states, actions):
+        next(rest or iter(()), None)  # runs into the end of the file
+
+
+def _lengths(path: Path, length: _Array | None, count: int, times: int) -> np.ndarray:
+    """Transitions of each demonstration, int64 [count]."""
+    if length is None:
+        return np.full(count, times - 1)
+    fitting = length.shape == (count,) or (count == 1 and not length.shape)
+    if not fitting or length.dtype.kind not in "iu":
+        raise SfmError(
+            f"{path}: 'length' must be {count} whole numbers, is {length.dtype}{list(length.shape)}"
+        )
+    lengths = np.atleast_1d(length.whole())
+    for i in np.flatnonzero((lengths < 0) | (lengths > times - 1)):
+        raise SfmError(f"{path}: demonstration {i} has length {lengths[i]}, but 'obs' has {times} states")
+    return lengths.astype(np.int64)

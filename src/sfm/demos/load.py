@@ -1,0 +1,67 @@
+"""Demonstrations from whatever a path holds."""
+
+import os
+from pathlib import Path
+
+from sfm.demos import bundled
+from sfm.demos.files import natural
+from sfm.demos.formats import FORMATS, minari_files
+from sfm.demos.stack import Read, gather
+from sfm.demos.types import Demos
+from sfm.errors import SfmError
+
+__all__ = ["load"]
+
+_MAGIC = {magic: format.read for format in FORMATS.values() for magic in format.magic}
+_SUFFIXES = {suffix: format.read for format in FORMATS.values() for suffix in format.suffixes}
+_MARKS = {mark: format.read for format in FORMATS.values() for mark in format.marks}
+
+
+def load(path: str | Path) -> Demos:
+    """Reads demonstrations from a file, a folder, a Minari dataset's id or a bundled task's name.
+
+    What a file contains decides how it is read; its suffix does only where the content leaves it open.
+    Without actions in every demonstration there are none.
+    """
+    name, path = str(path), Path(path)
+    if not name or not os.path.exists(path):  # unlike pathlib's, never fails
+        path = minari_files.local(name.removeprefix("minari:"))
+        if not minari_files.find(path):
+            found = bundled.bundled(name)
+            if found is not None:
+                return found
+            raise SfmError(
+                f"demonstrations not found: {name[:200]!r} does not exist, and is neither a bundled task "
+                f"nor a Minari dataset on this machine (minari download ID)"
+            )
+    return gather(name, _readers(path))
+
+
+def _readers(path: Path) -> list[tuple[Path, Read]]:
+    if path.is_file():
+        return [(path, _reader(path))]
+    for mark, read in _MARKS.items():
+        if (path / mark).is_file():
+            return [(path, read)]
+    for suffix in _SUFFIXES:
+        files = sorted(path.glob(f"*{suffix}"), key=natural)
+        if files:
+            return [(file, _reader(file)) for file in files]
+    raise SfmError(f"no demonstrations in {path}: there is no {', '.join(_SUFFIXES)} file and no dataset")
+
+
+def _reader(path: Path) -> Read:
+    try:
+        with open(path, "rb") as file:
+            start = file.read(8)
+    except OSError as error:
+        raise SfmError(f"could not read {path}: {error.strerror or error}") from error
+    for magic, read in _MAGIC.items():
+        if start.startswith(magic):
+            return read
+    if path.suffix.lower() in _SUFFIXES:
+        return _SUFFIXES[path.suffix.lower()]
+    raise SfmError(
+        f"{path} is in no known format: NumPy, csv, pickled arrays, Minari, imitation or LeRobot; "
+        f"a table of numbers needs the suffix .csv"
+    )

@@ -1,0 +1,146 @@
+"""dm_control's suite, and the tasks we add to it, behind the `Env` contract."""
+
+import contextlib
+import functools
+import importlib
+import logging
+import math
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+
+import numpy as np
+
+from sfm.envs import rendering
+from sfm.envs.actions import ActionScale
+from sfm.errors import SfmError
+
+__all__ = ["DmcEnv", "tasks"]
+
+# Camera 0 follows the body from the side, except on the quadruped, where it looks from far away.
+CAMERAS = {"quadruped": "y"}
+
+
+@functools.cache
+def _suite():
+    """dm_control.suite with our tasks registered in it."""
+    # only terrains need scipy.ndimage, which takes half a second to import
+    with rendering.gl_disabled(), _put_off("scipy.ndimage"):
+        from dm_control import suite
+    import sfm.envs.dmc.tasks  # noqa: F401  registers on import
+
+    return suite
+
+
+@contextlib.contextmanager
+def _put_off(name: str) -> Iterator[None]:
+    """In here an import of module `name` gives a stand-in, which imports the real one when it is used."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = stand_in = ModuleType(name)
+    vars(stand_in)["__getattr__"] = lambda attribute: getattr(importlib.import_module(name), attribute)
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
+@functools.cache
+def tasks() -> dict[str, tuple[str, str]]:
+    """Name to (domain, task), for every task of the suite and ours."""
+    from_suite = _suite().ALL_TASKS
+    from sfm.envs.dmc.tasks import ADDED
+
+    return {f"{domain}_{task}": (domain, task) for domain, task in (*from_suite, *ADDED)}
+
+
+class DmcEnv:
+    """A task of the suite; the observation is its dictionary, concatenated in its own order."""
+
+    def __init__(self, name: str, domain: str, task: str):
+        self.name = name
+        # Reseeded by every reset: what happened before cannot matter.
+        self._random = np.random.RandomState()
+        with _no_deprecations_of_others():
+            self._env = _suite().load(domain, task, task_kwargs={"random": self._random})
+        limit = self._env._step_limit  # a float: the first whole step at or past it is the last
+        if math.isinf(limit):
+            raise SfmError(f"task '{name}' has no time limit, so its episodes never end; choose another.")
+        self.max_steps = math.ceil(limit)
+        self.control_timestep = self._env.control_timestep()
+        self.obs_dim = sum(math.prod(part.shape) for part in self._env.observation_spec().values())
+        substeps = round(self.control_timestep / self.physics.timestep())
+        from sfm.envs.dmc import mujoco_step  # after `_suite`, which imports dm_control without OpenGL
+
+        self._unstable = mujoco_step.PhysicsError
+        self.terminates = type(self._env.task).get_termination is not mujoco_step.Task.get_termination
+        bare = mujoco_step.advance(domain, task, self.physics, substeps)
+        self._advance = bare or _plain(self._env, substeps)
+        self.parallel = bare is not None and substeps > 1  # one substep is as short as the Python around it
+        actuators = self._env.action_spec()
+        self.action_dim = actuators.shape[0]
+        self._scale = ActionScale(actuators.minimum, actuators.maximum)
+        self.low, self.high = self._scale.low, self._scale.high
+        self._camera = CAMERAS.get(domain, 0)
+        self._renderer: rendering.Renderer | None = None
+
+    @property
+    def physics(self):
+        """dm_control's Physics: the simulator, for those who want to look inside."""
+        return self._env.physics
+
+    def reset(self, seed: int) -> np.ndarray:
+        self._random.seed(seed)
+        self._steps = 0
+        return _flat(self._env.reset().observation)
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
+        try:
+            obs, reward, terminated = self._advance(self._scale.to_actuators(action))
+        except self._unstable as error:
+            raise SfmError(f"the simulation of '{self.name}' broke down: {error}") from error
+        self._steps += 1
+        return obs, reward, terminated, self._steps >= self.max_steps and not terminated
+
+    def render(self, height: int = 240, width: int = 320) -> np.ndarray:
+        if self._renderer is None or self._renderer.size != (height, width):
+            self.close()
+            self._renderer = rendering.Renderer(self.physics.model.ptr, self._camera, height, width)
+        return self._renderer.render(self.physics.data.ptr)
+
+    def close(self) -> None:
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+
+def _plain(env, substeps: int) -> Callable[[np.ndarray], tuple[np.ndarray, float, bool]]:
+    """The step of any task, control [a] to obs, reward, terminated: the suite's, without its bookkeeping."""
+    task, physics = env.task, env.physics
+
+    def step(control: np.ndarray) -> tuple[np.ndarray, float, bool]:
+        task.before_step(control, physics)
+        physics.step(substeps)
+        task.after_step(physics)
+        reward, obs = float(task.get_reward(physics)), _flat(task.get_observation(physics))
+        return obs, reward, task.get_termination(physics) is not None  # it ends with discount 0, or goes on
+
+    return step
+
+
+def _flat(observation) -> np.ndarray:
+    """A dictionary of arrays and scalars to float32 [obs_dim]."""
+    return np.concatenate(list(observation.values()), axis=None, dtype=np.float32)
+
+
+@contextlib.contextmanager
+def _no_deprecations_of_others() -> Iterator[None]:
+    """The suite's cheetah.xml uses an attribute that MuJoCo deprecates, and says so on every load."""
+    log = logging.getLogger("absl")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)

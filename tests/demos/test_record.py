@@ -1,0 +1,33 @@
+"""Episodes of a Gymnasium environment, recorded."""
+
+import numpy as np
+import pytest
+
+from sfm.demos import Demos, load
+from sfm.demos.record import Record
+from tests.demos.samples import assert_equal
+
+
+def test_recorded_episodes_of_gymnasium(tmp_path):
+    gymnasium = pytest.importorskip("gymnasium")
+    played, seen = [], []
+    with Record(gymnasium.make("Pendulum-v1", max_episode_steps=5), tmp_path / "x.npz") as env:
+        for episode in range(3):
+            seen.append([env.reset(seed=episode)[0]])
+            for _ in range(5 if episode < 2 else 3):  # the last one does not end
+                action = np.array([0.5 * (episode + 1)], np.float32)
+                played.append(action)
+                seen[-1].append(env.step(action)[0])
+        assert env.demos().length.tolist() == [5, 5]
+    # Pendulum's torque goes from -2 to 2.
+    actions = [np.full((5, 1), torque / 2) for torque in (0.5, 1.0)]
+    assert_equal(load(tmp_path / "x.npz"), Demos.from_list([np.stack(x) for x in seen[:2]], actions))
+
+
+def test_a_recording_without_a_whole_episode_says_so(tmp_path):
+    gymnasium = pytest.importorskip("gymnasium")
+    env = Record(gymnasium.make("Pendulum-v1"), tmp_path / "x.npz")
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match=r"no episode has ended, so .*x.npz was not written"):
+        env.close()
+    assert not (tmp_path / "x.npz").exists()
