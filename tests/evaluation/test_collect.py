@@ -1,11 +1,12 @@
 """Demonstrations of a policy: which are kept, and what is told of them."""
 
 import numpy as np
+import pytest
 
 from sfm.config import to_dict
 from sfm.envs import make
 from sfm.evaluation.collect import changed, collect
-from sfm.policy import Policy
+from sfm.policy import Policy, load_policy
 from sfm.presets import preset
 
 META = {"obs_dim": 1, "action_dim": 1, "seed": 0, "steps": 5, "updates": 4}
@@ -28,3 +29,8 @@ def test_what_a_policy_has_of_its_own_is_told():
     meta = {"preset": "expert-td3", "config": config}
     assert changed(meta) == {"n_step": 1, "learner.width": 64}
     assert changed(META) == {}
+
+
+@pytest.mark.parametrize(("task", "own"), [("walker_flip", {}), ("quadruped_walk", {"normalise": "all"})])
+def test_settings_of_earlier_versions_are_told_in_words_of_today(task, own):
+    assert {k: v for k, v in changed(load_policy(task).meta).items() if k == "normalise"} == own

@@ -367,10 +367,9 @@ def test_the_score_of_an_episode_is_minus_its_feature_gap():
         assert float(scores[i]) == pytest.approx(-np.mean(((1 - GAMMA) * gap) ** 2), rel=1e-4)
 
 
-@pytest.mark.parametrize("match_from", ["start", "visits"])
-def test_an_episode_cut_off_in_the_experts_only_state_scores_best(match_from):
+def test_an_episode_cut_off_in_the_experts_only_state_scores_best():
     """However short the episode: what follows is taken to be like it."""
-    sfm, o = objective(match_from=match_from)
+    sfm, o = objective()
     states = jnp.ones((2, 6, SPEC.obs_dim))
     o = o._replace(expert=o.expert.add(sfm.phi(o, states[0, 0]) / (1 - GAMMA), 0.98))
     whole, ended = sfm.score(o, states, jnp.array([5, 5]), jnp.array([False, True]), jnp.zeros(2))
