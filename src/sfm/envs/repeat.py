@@ -1,0 +1,46 @@
+"""One decision for several control steps: the policy acts less often, and its horizon reaches further."""
+
+import math
+
+import numpy as np
+
+from sfm.envs.base import Env
+
+__all__ = ["Repeat", "automatic"]
+
+DECISION_SECONDS = 0.032  # what an automatic number of control steps per decision comes nearest to
+
+
+def automatic(env: Env) -> int:
+    """As many control steps as come nearest to a decision every 32 milliseconds, at least one."""
+    return max(1, round(DECISION_SECONDS / env.control_timestep))
+
+
+class Repeat:
+    """An environment whose step is `times` steps of another with the same action; rewards add up."""
+
+    def __init__(self, env: Env, times: int):
+        self.env, self.times = env, times
+        self.name, self.obs_dim, self.action_dim = env.name, env.obs_dim, env.action_dim
+        self.low, self.high, self.terminates = env.low, env.high, env.terminates
+        self.parallel = getattr(env, "parallel", False)
+        self.max_steps = math.ceil(env.max_steps / times)
+        self.control_timestep = times * env.control_timestep
+
+    def reset(self, seed: int) -> np.ndarray:
+        return self.env.reset(seed)
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
+        total = 0.0
+        for _ in range(self.times):
+            obs, reward, terminated, truncated = self.env.step(action)
+            total += reward
+            if terminated or truncated:
+                break
+        return obs, total, terminated, truncated  # pyright: ignore[reportPossiblyUnboundVariable]
+
+    def render(self, height: int = 240, width: int = 320) -> np.ndarray:
+        return self.env.render(height, width)
+
+    def close(self) -> None:
+        self.env.close()

@@ -1,0 +1,43 @@
+"""Action repeat: the same physics with fewer decisions."""
+
+import numpy as np
+import pytest
+
+from sfm.envs import make
+from sfm.envs.repeat import Repeat, automatic
+
+
+def test_a_step_is_several_steps_with_the_same_action():
+    plain, repeated = make("cheetah_run"), Repeat(make("cheetah_run"), 3)
+    np.testing.assert_array_equal(plain.reset(7), repeated.reset(7))
+    for action in np.random.default_rng(0).uniform(-1, 1, (5, 6)).astype(np.float32):
+        steps = [plain.step(action) for _ in range(3)]
+        obs, reward, terminated, truncated = repeated.step(action)
+        np.testing.assert_array_equal(obs, steps[-1][0])
+        assert reward == pytest.approx(sum(s[1] for s in steps))
+        assert (terminated, truncated) == (False, False)
+
+
+@pytest.mark.parametrize(("times", "decisions"), [(1, 20), (3, 7), (7, 3), (50, 1)])
+def test_the_time_limit_is_the_same_and_ends_a_decision_early(times, decisions):
+    env, taken = Repeat(make("probe_point"), times), 0
+    env.reset(0)
+    truncated = False
+    while not truncated:
+        _, _, _, truncated = env.step(np.zeros(1, np.float32))
+        taken += 1
+    assert taken == decisions == env.max_steps
+    assert env.control_timestep == pytest.approx(times * make("probe_point").control_timestep)
+
+
+def test_what_terminates_does_so_within_a_decision():
+    env = Repeat(make("probe_bandit"), 4)
+    env.reset(0)
+    _, reward, terminated, truncated = env.step(np.full(1, 0.3, np.float32))
+    assert reward == pytest.approx(1.0)
+    assert (terminated, truncated) == (True, False)
+
+
+@pytest.mark.parametrize(("task", "times"), [("cheetah_run", 3), ("walker_walk", 1), ("quadruped_run", 2)])
+def test_automatic_is_nearest_to_32_milliseconds(task, times):
+    assert automatic(make(task)) == times
