@@ -1,4 +1,4 @@
-"""The tables of README.md and results/README.md, from the CSV files in results/.
+"""The tables of README.md, docs/fast.md and results/README.md, from the files in results/ and the presets.
 
     python -m benchmarks.readme     # writes those that are stale anew
 
@@ -16,10 +16,12 @@ from benchmarks import records, trials
 from benchmarks.records import Row, grouped
 from benchmarks.tables import by_updates, first, grid, reached
 from sfm import storage
+from sfm.config import flat, to_dict
+from sfm.presets import PRESETS
 
 __all__ = ["Known", "filled"]
 
-PAGES = (records.ROOT / "README.md", records.RESULTS / "README.md")
+PAGES = tuple(records.ROOT / name for name in ("README.md", "docs/fast.md", "results/README.md"))
 BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 IDLE = "amd-epyc-2"  # two idle cores
 PAPER_SPEED = "updates/sfm-td3/updates_per_s"
@@ -56,6 +58,14 @@ def headline(now: Known) -> str:
         demo = f"{ends[0]['expert']:.0f}"
         lines.append((task, name, f"{max(alone):.1f}", ", ".join(returns), demo, ", ".join(seeds)))
     return grid(("task", "preset", "minutes", "return, by seed", "demonstration", "seeds"), lines)
+
+
+def settings(now: Known) -> str:
+    """Where presets differ; one that has no such setting has an empty cell."""
+    names = ("sfm-td3", "fast", "fast-quadruped")
+    values = [dict(flat(to_dict(PRESETS[name]))) for name in names]
+    lines = ((f"`{name}`", *(mine.get(name, "") for mine in values)) for name in values[0] | values[1])
+    return grid(("setting", *names), (line for line in lines if len(set(line[1:])) > 1))
 
 
 def fast(now: Known) -> str:
@@ -157,7 +167,7 @@ def series(now: Known) -> str:
 
 TABLES: dict[str, Callable[[Known], str]] = {
     made.__name__: made
-    for made in (headline, fast, main, paper, learning, learned, baselines, experts, tried, series)
+    for made in (headline, settings, fast, main, paper, learning, learned, baselines, experts, tried, series)
 }
 
 

@@ -10,7 +10,7 @@ def now():
     return readme.known()
 
 
-@pytest.mark.parametrize("page", readme.PAGES, ids=lambda page: page.parent.name)
+@pytest.mark.parametrize("page", readme.PAGES, ids=lambda page: f"{page.parent.name}/{page.stem}")
 def test_the_tables_on_a_page_are_fresh(page, now):
     text = page.read_text()
     assert readme.filled(text, now) == text, "stale: run `python -m benchmarks.readme`"
@@ -19,6 +19,12 @@ def test_the_tables_on_a_page_are_fresh(page, now):
 def test_every_table_is_on_one_page():
     text = "".join(page.read_text() for page in readme.PAGES)
     assert sorted(re.findall(r"<!-- table: (\w+) -->", text)) == sorted(readme.TABLES)
+
+
+def test_settings_are_those_that_differ(now):
+    lines = readme.settings(now).splitlines()
+    assert "| `gamma` | 0.995 | 0.98 | 0.99 |" in lines
+    assert not [line for line in lines if line.startswith("| `schedule.replay` |")]
 
 
 def test_the_headline_has_every_seed_and_the_minutes_of_idle_cores(now):
