@@ -109,7 +109,7 @@ def _products(hlo: str) -> Iterator[Product]:
 def _programs(config: Config) -> list[tuple[float, Any]]:
     """Compiled programs and the share that each has in an update.
 
-    XLA counts the dearer branch of a condition and one turn of a loop: an update in which all is due. From it
+    XLA counts the larger branch of a condition and one turn of a loop: an update in which all is due. From it
     are taken, by negative shares, the parts that are due only now and then.
     """
     config = steady(config)
@@ -182,7 +182,7 @@ class Net(NamedTuple):
         return 2 * sum(self.layers)
 
     def passed(self, inputs: int) -> int:
-        """Forward, and backward to so many of its inputs."""
+        """Forward, and backward to this many of its inputs."""
         return self.forward + 2 * sum(self.layers[1:]) + 2 * inputs * self.sizes[1]
 
     def trained(self, inputs: int = 0) -> int:

@@ -1,4 +1,4 @@
-"""The tables of results/README.md, from the CSV files beside it.
+"""The tables of README.md, docs/fast.md and results/README.md, from the files in results/ and the presets.
 
     python -m benchmarks.readme     # writes those that are stale anew
 
@@ -16,10 +16,14 @@ from benchmarks import records, trials
 from benchmarks.records import Row, grouped
 from benchmarks.tables import by_updates, first, grid, reached
 from sfm import storage
+from sfm.config import flat, to_dict
+from sfm.presets import PRESETS
 
 __all__ = ["Known", "filled"]
 
+PAGES = tuple(records.ROOT / name for name in ("README.md", "docs/fast.md", "results/README.md"))
 BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+IDLE = "amd-epyc-2"  # two idle cores
 PAPER_SPEED = "updates/sfm-td3/updates_per_s"
 BASELINES = ("sfm-td3-cpu", "mm-td3-cpu", "gaifo-td3-cpu", "opolo-td3-cpu", "iq-learn-cpu", "bco", "bc")
 
@@ -44,6 +48,26 @@ def known(folder: Path = records.RESULTS) -> Known:
     return Known(*(records.read(folder / name) for name in records.KEPT))
 
 
+def headline(now: Known) -> str:
+    """What `fast` had at the end of every run of its newest series and of the main command."""
+    lines = []
+    for (task, name), rows in grouped(now.of("fast-5", "main-5", changes=""), "task", "preset").items():
+        ends = [end for series in ("main-5", "fast-5") for end in now.ends(series, task=task, changes="")]
+        alone = (row["seconds"] / 60 for row in rows if row["machine"] == IDLE)
+        returns, seeds = zip(*((f"{end['mean']:.0f}", str(end["seed"])) for end in ends), strict=True)
+        demo = f"{ends[0]['expert']:.0f}"
+        lines.append((task, name, f"{max(alone):.1f}", ", ".join(returns), demo, ", ".join(seeds)))
+    return grid(("task", "preset", "minutes", "return, by seed", "demonstration", "seeds"), lines)
+
+
+def settings(now: Known) -> str:
+    """Where presets differ; one that has no such setting has an empty cell."""
+    names = ("sfm-td3", "fast", "fast-quadruped")
+    values = [dict(flat(to_dict(PRESETS[name]))) for name in names]
+    lines = ((f"`{name}`", *(mine.get(name, "") for mine in values)) for name in values[0] | values[1])
+    return grid(("setting", *names), (line for line in lines if len(set(line[1:])) > 1))
+
+
 def fast(now: Known) -> str:
     return reached(now.of("fast-5", changes=""), now.finals)
 
@@ -63,7 +87,7 @@ def paper(now: Known) -> str:
     for (task,), rows in grouped(now.of("paper-1"), "task").items():
         judged = [row for row in rows if "kept" in row]
         best, last = max(judged, key=lambda row: row["kept"]), judged[-1]
-        ours = grouped(now.of("fast-5", task=task, changes="", machine="amd-epyc-2"), "seed").values()
+        ours = grouped(now.of("fast-5", task=task, changes="", machine=IDLE), "seed").values()
         expert = now.ends("fast-5", task=task)[0]["expert"]
         had, spent = first_of(ours, best["kept"]), last["updates"] / rate
         ahead = (first_of(ours, share * expert) for share in (0.5, 0.8))
@@ -142,7 +166,8 @@ def series(now: Known) -> str:
 
 
 TABLES: dict[str, Callable[[Known], str]] = {
-    made.__name__: made for made in (fast, main, paper, learning, learned, baselines, experts, tried, series)
+    made.__name__: made
+    for made in (headline, settings, fast, main, paper, learning, learned, baselines, experts, tried, series)
 }
 
 
@@ -156,9 +181,10 @@ def _has(row: Row, columns: dict[str, str]) -> bool:
 
 
 if __name__ == "__main__":
-    path = records.RESULTS / "README.md"
-    text = path.read_text()
-    fresh = filled(text, known())
-    if fresh != text:
-        storage.write_bytes(path, fresh.encode())
-    print(f"{path}: {'written' if fresh != text else 'as it was'}")
+    now = known()
+    for path in PAGES:
+        text = path.read_text()
+        fresh = filled(text, now)
+        if fresh != text:
+            storage.write_bytes(path, fresh.encode())
+        print(f"{path}: {'written' if fresh != text else 'as it was'}")

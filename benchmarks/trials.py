@@ -167,7 +167,7 @@ def training_return(rows: list[Row], after: float, until: float) -> float:
 
 
 def learned(rows: list[Row], target: float, episodes: int = 5) -> float:
-    """Steps until so many training episodes in a row had this mean return; NaN if they never had."""
+    """Steps until this many training episodes in a row had this mean return; NaN if they never had."""
     rows = [row for row in rows if "training" in row]
     means = np.convolve([row["training"] for row in rows], np.ones(episodes) / episodes, mode="valid")
     there = np.flatnonzero(means >= target)

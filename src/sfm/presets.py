@@ -74,7 +74,7 @@ def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
     """Small networks and batches, psi at the scale of phi, phi centred: about a hundredth of the work.
 
     Learning is sped up by targets of three steps, the state beside phi, and a witness that compares the
-    states visited of late (docs/method.md says why). `size` is that of phi and of minibatches; phi learns
+    states visited recently (docs/fast.md says why). `size` is that of phi and of minibatches; phi learns
     every `interval` updates.
     """
     features = FeatureConfig(
@@ -179,7 +179,7 @@ IQ_LEARNER = StochasticConfig(
 
 
 SMALL_TD3 = TD3Config(**SMALL["td3"], pretanh_penalty=0.003)
-# What imitates soonest on two cores (docs/speed.md): sfm-td3-cpu with a third less work per update, and four
+# What imitates fastest on two cores (docs/fast.md): sfm-td3-cpu with a third less work per update, and four
 # environments, which one core steps while the other learns.
 FAST = _cpu(
     dataclasses.replace(SMALL_TD3, polyak=0.1, lr_actor_final=5e-5),

@@ -10,10 +10,29 @@ def now():
     return readme.known()
 
 
-def test_the_tables_in_the_readme_are_fresh(now):
-    text = (records.RESULTS / "README.md").read_text()
+@pytest.mark.parametrize("page", readme.PAGES, ids=lambda page: f"{page.parent.name}/{page.stem}")
+def test_the_tables_on_a_page_are_fresh(page, now):
+    text = page.read_text()
     assert readme.filled(text, now) == text, "stale: run `python -m benchmarks.readme`"
-    assert set(re.findall(r"<!-- table: (\w+) -->", text)) == set(readme.TABLES)
+
+
+def test_every_table_is_on_one_page():
+    text = "".join(page.read_text() for page in readme.PAGES)
+    assert sorted(re.findall(r"<!-- table: (\w+) -->", text)) == sorted(readme.TABLES)
+
+
+def test_settings_are_those_that_differ(now):
+    lines = readme.settings(now).splitlines()
+    assert "| `gamma` | 0.995 | 0.98 | 0.99 |" in lines
+    assert not [line for line in lines if line.startswith("| `schedule.replay` |")]
+
+
+def test_the_headline_has_every_seed_and_the_minutes_of_idle_cores(now):
+    run = {"series": "fast-5", "task": "t", "preset": "fast", "machine": readme.IDLE}
+    runs = [run | {"seconds": 60.0}, run | {"seconds": 90.0}, run | {"seconds": 999.0, "machine": "busy"}]
+    ends = [run | {"seed": seed, "mean": 10.0 * seed, "expert": 99.0} for seed in (3, 4)]
+    made = readme.headline(now._replace(runs=runs, finals=ends))
+    assert made.splitlines()[2:] == ["| t | fast | 1.5 | 30, 40 | 99 | 3, 4 |"]
 
 
 def test_a_stale_table_is_made_anew_and_the_text_around_it_stays(now):

@@ -134,7 +134,7 @@ def _precision(demos: Demos, env: Reference) -> Iterator[Finding]:
 
 
 def _on_grid(values: np.ndarray, decimals: int) -> np.ndarray:
-    """Which columns hold only numbers of so many decimals, up to what float32 resolves."""
+    """Which columns hold only numbers of this many decimals, up to what float32 resolves."""
     values = np.asarray(values, np.float64)
     return np.all(np.abs(values - np.round(values, decimals)) <= 1e-7 * np.abs(values), axis=0)
 
