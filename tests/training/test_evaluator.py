@@ -40,10 +40,10 @@ def test_a_row_tells_the_policies_of_the_beginning():
     policies = Policies(SCHEDULE, first)
     policies.current[1] = Constant(-0.3)
     want = [judge.returns(8, policy).mean() for policy in (policies.current[1], first[1])]
-    progress = [SeedProgress(7), SeedProgress(8, steps=50, updates=20)]
-    with judge.judging([1], progress, policies, 1.23456) as rows:
+    progress = [SeedProgress(7), SeedProgress(8, steps=50, seconds=1.23456, updates=20)]
+    with judge.judging([1], progress, policies) as rows:
         policies.begin([Constant(0.9), Constant(0.9)])  # the round goes on, and policies learn
-        progress[1].steps, progress[1].updates = 90, 60
+        progress[1].steps, progress[1].updates, progress[1].seconds = 90, 60, 9.0
     told = {"step": 50, "seed": 8, "updates": 20, "seconds": 1.235}
     assert rows == [told | {"eval/current": want[0], "eval/kept": want[1]}]
     assert want[0] != want[1]
@@ -55,7 +55,7 @@ def test_it_has_environments_and_a_thread_of_its_own():
     policy = Constant(0.0)
     assert not made  # a run without evaluations needs none
     for _ in range(2):
-        with judge.judging([0], [SeedProgress(0)], Policies(SCHEDULE, [policy]), 0.0):
+        with judge.judging([0], [SeedProgress(0)], Policies(SCHEDULE, [policy])):
             pass
     assert made == judge.eval_envs
     assert len(made) == 2
@@ -65,7 +65,7 @@ def test_it_has_environments_and_a_thread_of_its_own():
 def test_a_kept_policy_that_is_the_current_one_is_played_once():
     judge, _ = evaluator()
     policy = Constant(0.0)
-    with judge.judging([0], [SeedProgress(0)], Policies(SCHEDULE, [policy]), 0.0) as rows:
+    with judge.judging([0], [SeedProgress(0)], Policies(SCHEDULE, [policy])) as rows:
         pass
     assert policy.calls == 40  # of 20 steps: two episodes at once, and the third
     assert rows[0]["eval/current"] == rows[0]["eval/kept"]

@@ -16,6 +16,7 @@ class SeedProgress:
 
     seed: int
     steps: int = 0  # in the budget
+    seconds: float = 0.0  # of training until then
     collected: int = 0  # those that entered the replay
     episodes: int = 0
     round_steps: int = 0  # in the last round

@@ -25,7 +25,7 @@ class Evaluator:
 
     @contextlib.contextmanager
     def judging(
-        self, due: Sequence[int], progress: Sequence[SeedProgress], policies: Policies, seconds: float
+        self, due: Sequence[int], progress: Sequence[SeedProgress], policies: Policies
     ) -> Iterator[list[Row]]:
         """In here the policies that seeds `due` have on entry are evaluated; yields a list that has a row
         for each of them on exit, with the step, the updates and the training seconds of that policy."""
@@ -34,7 +34,7 @@ class Evaluator:
             begun = []
             for i in due:
                 p = progress[i]
-                row = {"step": p.steps, "seed": p.seed, "updates": p.updates, "seconds": round(seconds, 3)}
+                row = {"step": p.steps, "seed": p.seed, "updates": p.updates, "seconds": round(p.seconds, 3)}
                 job = thread.submit(self._means, p.seed, policies.current[i], policies.kept[i])
                 begun.append((row, job))
             yield rows

@@ -1,5 +1,6 @@
 """Updates: begun on the device while the host goes on, waited for, and reported."""
 
+import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -75,9 +76,9 @@ class Learning:
             device, active = (self.resting, resting) if resting.any() else (self.device, due)
             self.state, metrics = device.updates(*self.arguments(table, active))
             self.history.append((active, metrics))
-            for i in np.flatnonzero(active):
-                self.progress[i].owed -= chunk
-                self.progress[i].updates += chunk
+            for p in itertools.compress(self.progress, active):
+                p.owed -= chunk
+                p.updates += chunk
 
     def settle(self) -> None:
         """Wait for the updates under way: what they have learned acts from now on."""

@@ -78,14 +78,14 @@ class Training:
             self._warm_up()
             with self._judging(self._due_beside(running), self.clock.round_end) as before:
                 rows = self._round(running)
-            self.seconds = time.perf_counter() - begun
-            for row in rows:
-                row["seconds"] = round(self.seconds, 3)
+            for i, row in rows.items():
+                self.progress[i].seconds = time.perf_counter() - begun
+                row["seconds"] = round(self.progress[i].seconds, 3)
             due = [i for i in running if self.clock.evaluation_due_after_round(self.progress[i])]
             with self._judging(due, lambda p: p.steps) as after:
                 pass
             self.seconds = time.perf_counter() - begun
-            yield [*before, *rows, *after]
+            yield [*before, *rows.values(), *after]
 
     def _warm_up(self) -> None:
         if self.config.warm_start == "bc" and not any(p.steps for p in self.progress):
@@ -104,11 +104,11 @@ class Training:
         new = [i for i in due if self.progress[i].evaluated_at < self.progress[i].steps]
         for p in (self.progress[i] for i in due):
             p.evaluated_at, p.evaluated_for = p.steps, step(p)
-        return self.evaluator.judging(new, self.progress, self.policies, self.seconds)
+        return self.evaluator.judging(new, self.progress, self.policies)
 
-    def _round(self, running: list[int]) -> list[Row]:
+    def _round(self, running: list[int]) -> dict[int, Row]:
         if plan := self.agent.objective.offline:
-            return list(offline.study(self.learning, plan, running).values())
+            return offline.study(self.learning, plan, running)
         episodes = self._collect(running)
         rows = {i: self.progress[i].row() | _mean_return(e) for i, e in episodes.items()}
         if self.config.schedule.assesses:
@@ -120,7 +120,7 @@ class Training:
         if not self.config.schedule.assesses:
             for i in running:
                 self.policies.judge(i, self.progress[i])
-        return list(rows.values())
+        return rows
 
     def _collect(self, running: list[int]) -> dict[int, Episodes]:
         """An episode from each environment of each seed. In parts, if the schedule says so, and with the
