@@ -4,7 +4,7 @@
     python -m benchmarks.bundle --random        # only the returns of random actions, for all tasks
 
 For the task of each run: five demonstrations (the best of twenty noise-free episodes) and the policy, the
-checkpoint or the current one, whichever did better in twenty other episodes, go to src/sfm/demos/data, the
+kept or the current one, whichever did better in twenty other episodes, go to src/sfm/demos/data, the
 mean return of twenty expert episodes to returns.json there, beside that of random actions (measured once; on
 the quadruped, which may start on its back, in more episodes), and the run's evaluations to the tables in
 results/, series `experts`. Checksums are written anew.
@@ -22,7 +22,7 @@ from sfm.demos.formats import npz_files as npz
 from sfm.envs import TASKS, make
 from sfm.evaluation.collect import collect
 from sfm.evaluation.evaluate import evaluate
-from sfm.policy import load_policy, policy_path
+from sfm.policy import find_policy, load_policy
 
 EPISODES = 20
 
@@ -63,8 +63,8 @@ def note_random(task: str) -> dict[str, float]:
 
 
 def _better(run: Path, task: str, seed: int) -> Path:
-    """Where starts differ much, the checkpoint may owe its place to lucky ones."""
-    both = [policy_path(run, which, seed) for which in ("checkpoint", "current")]
+    """Where starts differ much, the kept policy may owe its place to lucky ones."""
+    both = [find_policy(run, which, seed) for which in ("kept", "current")]
     return max(both, key=lambda path: evaluate(make(task), load_policy(path), EPISODES).mean())
 
 

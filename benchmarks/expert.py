@@ -13,7 +13,6 @@ from sfm.agents.agent import make_agent
 from sfm.config import Config
 from sfm.envs import make
 from sfm.presets import preset
-from sfm.training import buffer
 from sfm.training.device import Device
 from sfm.training.loop import Training
 
@@ -44,14 +43,15 @@ def expert(settings: Settings) -> Iterator[Row]:
 def _moved_over_gap(training: Training, always: Config, times: int = 8) -> float:
     """Over `times` intervals of further updates, which the training itself does not see."""
     delay, interval = always.learner.actor_delay, training.config.objective.expert_interval  # pyright: ignore
-    env = training.envs[0]
+    env = training.experience.env
     device = Device(make_agent(always, env.obs_dim, env.action_dim), delay, always.schedule.batch)
-    table = jax.device_put(buffer.stack_tables(training.layouts))
-    state = jax.tree.map(jnp.copy, training.state)
+    seen, demos = training.experience, training.learning.demos
+    table = jax.device_put(seen.table())
+    state = jax.tree.map(jnp.copy, training.learning.state)
     now, gap = [], []
     for k in range(times * interval + 1):
         keys = jax.random.split(jax.random.key(k), 1)
-        state, _ = device.updates(state, training.replay, table, training.demos, jnp.ones(1, bool), keys)
+        state, _ = device.updates(state, seen.replay, table, demos, jnp.ones(1, bool), keys)
         o = state.objective
         now.append(np.asarray(o.expert_now[0]))
         gap.append(np.asarray(jax.vmap(lambda o: o.expert.mean - o.policy.mean)(o)[0]))

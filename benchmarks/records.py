@@ -110,13 +110,15 @@ def rows_of(log: list[Row], run: Row, every: bool = False) -> list[Row]:
     """
     rows = []
     for seed in sorted({row["seed"] for row in log}):
-        mine, returns = [row for row in log if row["seed"] == seed], []
-        for row in mine:
+        mine, returns = {}, []
+        for row in (row for row in log if row["seed"] == seed):  # an evaluation has the step of a round
+            mine[row["step"]] = mine.get(row["step"], {}) | row
+        for row in mine.values():
             returns += [row["train/return"]] if row.get("train/return") is not None else []
-            if every or "eval/checkpoint" in row or row is mine[-1]:
+            if every or "eval/kept" in row or row["step"] == max(mine):
                 made = {"step": row["step"], "updates": row.get("eval/updates", row.get("updates"))}
                 made |= {"seconds": row["seconds"], "training": np.mean(returns) if returns else None}
-                made |= {"kept": row.get("eval/checkpoint"), "current": row.get("eval/current")}
+                made |= {"kept": row.get("eval/kept"), "current": row.get("eval/current")}
                 rows.append(run | {"seed": seed} | {k: v for k, v in made.items() if v is not None})
                 returns = []
     return rows

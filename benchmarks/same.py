@@ -91,8 +91,9 @@ def run(name: str, changes: dict[str, Any]) -> Digests:
             for name, array in storage.read_arrays(path)[0].items()
         }
     found = {name: digest(array) for name, array in arrays.items()}
-    for i, row in enumerate(rows):
-        found |= {f"row {i}/{k}": repr(v) for k, v in row.items() if k.startswith("eval/")}
+    for i, row in enumerate(row for row in rows if "eval/kept" in row):
+        told = ("step", "seed", "updates", "eval/current", "eval/kept")
+        found |= {f"evaluation {i}/{name}": repr(row[name]) for name in told}
     return found
 
 

@@ -17,7 +17,7 @@ from sfm.config import Config, SFMConfig, TD7Config
 from sfm.presets import PRESETS, preset
 from sfm.training import buffer
 from sfm.training.device import Device
-from sfm.training.loop import recipe
+from sfm.training.learn import recipe
 
 __all__ = ["dispatch", "others", "prepared", "seeds", "shortened", "updates"]
 

@@ -56,6 +56,21 @@ def equal(a: Any, b: Any) -> bool:
     return all(np.array_equal(x, y) for x, y in leaves)
 
 
+def point(demos: Demos | None = None, **changes: Any) -> Any:
+    """Training on `probe_point`, of three demonstrations unless told, with the smallest agent."""
+    from sfm.envs import make
+    from sfm.training.loop import Training
+
+    demos = demos or Demos.from_list([walk_to_half(x) for x in (-1.0, 0.0, 1.0)])
+    return Training(tiny(**changes), lambda: make("probe_point"), demos)
+
+
+def trained(training: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Train to the end: the rows of rounds, and those of evaluations."""
+    rows = [row for rows in training.rounds() for row in rows]
+    return [row for row in rows if "eval/kept" not in row], [row for row in rows if "eval/kept" in row]
+
+
 def walk_to_half(start: float, steps: int = 20) -> np.ndarray:
     """The states of `probe_point`'s optimal policy, [steps+1, 1]."""
     x = [start]

@@ -55,7 +55,7 @@ def test_train_then_eval_leaves_all_that_is_promised(tmp_path, point_file):
         "curve.png",
         "video.mp4",
         "video.gif",
-        "policies/checkpoint_seed0.safetensors",
+        "policies/kept_seed0.safetensors",
         "policies/current_seed0.safetensors",
     }
     again = sfm("eval", run, "--episodes", "3", "--no-video")

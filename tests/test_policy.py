@@ -40,7 +40,7 @@ def test_exploring_actions_differ_and_stay_in_range(run_folder):
 def test_each_seed_and_kind_has_its_policy(run_folder):
     actions = {
         (which, seed): float(sfm.load_policy(run_folder, which=which, seed=seed).predict(np.ones(1))[0][0])
-        for which in ("checkpoint", "current")
+        for which in ("kept", "current")
         for seed in (0, 1)
     }
     assert actions["current", 0] != actions["current", 1]
@@ -74,7 +74,9 @@ def test_what_is_no_policy_is_refused(run_folder, tmp_path):
         sfm.load_policy(max(run_folder.glob("checkpoints/*.safetensors")))
     with pytest.raises(SfmError, match="not found"):
         sfm.load_policy(tmp_path / "missing.safetensors")
-    with pytest.raises(SfmError, match="which must be"):
+    with pytest.raises(SfmError, match="holds no policy of seed 5"):
+        sfm.load_policy(run_folder, seed=5)
+    with pytest.raises(SfmError, match="which must be 'kept' or 'current', not 'best'"):
         sfm.load_policy(run_folder, which="best")
 
 

@@ -11,6 +11,7 @@ from sfm.config import Config
 from sfm.envs import make
 from sfm.presets import PRESETS
 from sfm.training.loop import Training
+from tests.conftest import trained
 
 BASELINES = [name for name in PRESETS if name.split("-")[0] in ("mm", "gaifo", "opolo")]
 
@@ -39,16 +40,16 @@ def shrunk(config: Config) -> Config:
 @pytest.mark.parametrize("name", BASELINES)
 def test_it_trains_end_to_end_and_keeps_the_latest_policy(name, point_demos):
     training = Training(shrunk(PRESETS[name]), lambda: make("probe_point"), point_demos)
-    rows = [row for rows in training.rounds() for row in rows]
+    rows, judged = trained(training)
     averaged = PRESETS[name].schedule.average_updates > 0
-    assert training.checkpoint[0] is training.candidate[0]
+    assert training.policies.kept[0] is training.policies.average[0]
     assert averaged == name.endswith("-cpu")
-    assert (rows[-1]["eval/checkpoint"] == rows[-1]["eval/current"]) != averaged
+    assert (judged[-1]["eval/kept"] == judged[-1]["eval/current"]) != averaged
     assert training.progress[0].updates == 250 * len(rows[1:]) > 0
     refreshed = ["refresh/cost_gap" in row for row in rows]
     assert sum(refreshed) == training.progress[0].refreshes
     assert (sum(refreshed) > 1) != name.startswith("opolo")
-    assert {"eval/checkpoint", "reward", "value"} <= rows[-1].keys()
+    assert {"reward", "value"} <= rows[-1].keys()
     assert not any("score" in row for row in rows)  # nothing is assessed
     assert len({row["reward"] for row in rows[1:]}) == len(rows[1:])
 
@@ -59,9 +60,10 @@ def test_cloning_and_iq_learn_train_end_to_end(name, acted_demos):
     if name == "bc":  # a step is an update
         config = dataclasses.replace(config, schedule=dataclasses.replace(config.schedule, steps=500))
     training = Training(config, lambda: make("probe_point"), acted_demos)
-    rows = [row for rows in training.rounds() for row in rows]
+    rows, judged = trained(training)
     assert training.progress[0].updates >= 500
-    assert {"eval/checkpoint", "actor_loss"} <= rows[-1].keys()
+    assert "actor_loss" in rows[-1]
+    assert judged[-1]["step"] == rows[-1]["step"]
     losses = [row["actor_loss"] for row in rows if "actor_loss" in row]
     assert np.isfinite(losses).all()
     assert len(set(losses)) == len(losses)
@@ -70,12 +72,13 @@ def test_cloning_and_iq_learn_train_end_to_end(name, acted_demos):
 @pytest.mark.parametrize("name", ["fast-quadruped", "sfm-td7", "sfm-td3", "sfm-stochastic", "expert-td3"])
 def test_sfm_and_experts_train_end_to_end(name, point_demos):
     training = Training(shrunk(PRESETS[name]), lambda: make("probe_point"), point_demos)
-    rows = [row for rows in training.rounds() for row in rows]
+    rows, judged = trained(training)
     learned = [row for row in rows if "critic_loss" in row]
     assert training.progress[0].updates >= 250 * len(learned) > 0
-    assert {"eval/checkpoint", "actor_loss"} <= rows[-1].keys()
+    assert "actor_loss" in rows[-1]
+    assert judged[-1]["step"] == rows[-1]["step"]
     assert ("gap" in learned[-1]) != name.startswith("expert")
     scores = [row["score"] for row in rows if "score" in row]
-    assert bool(scores) == training.schedule.assesses == name.startswith("expert")
+    assert bool(scores) == training.config.schedule.assesses == name.startswith("expert")
     assert np.isfinite(scores).all()
     assert len({row["critic_loss"] for row in learned}) == len(learned)

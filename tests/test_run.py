@@ -58,10 +58,12 @@ LEARNERS = {
 
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_a_killed_run_resumes_bit_for_bit(kind, tmp_path, point_demos):
+    """It was killed with the rows of a round logged, and in them an evaluation of an earlier step, but not
+    saved."""
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert create(whole, LEARNERS[kind], point_demos).train(Silent())
     with pytest.raises(KeyboardInterrupt):
-        create(broken, LEARNERS[kind], point_demos).train(StopAfter(rounds=3))
+        create(broken, LEARNERS[kind], point_demos).train(StopAfter(rounds=2))
     assert reopen(broken).train(Silent())
     assert_same(arrays_of(whole), arrays_of(broken))
     assert comparable(whole) == comparable(broken)
@@ -76,7 +78,7 @@ def test_a_run_killed_before_its_first_checkpoint_starts_over(tmp_path, point_de
     reporter.note = told.append
     assert reopen(tmp_path / "run").train(reporter)
     assert any("starts over" in message for message in told)
-    steps = [row["step"] for row in comparable(tmp_path / "run")]
+    steps = [(row["step"], "eval/kept" in row) for row in comparable(tmp_path / "run")]
     assert steps == sorted(set(steps))
 
 
@@ -195,10 +197,37 @@ def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path, poi
 def test_the_log_has_a_row_per_round_and_evaluations(tmp_path, point_demos):
     run = create(tmp_path / "run", TINY, point_demos)
     run.train(Silent())
-    assert [row["step"] for row in run.rows] == [40, 80, 120, 160]
-    assert [row["step"] for row in run.rows if "eval/checkpoint" in row] == [80, 160]
-    assert run.rows[-1]["updates"] == 120
+    judged = [row for row in run.rows if "eval/kept" in row]
+    assert [row["step"] for row in run.rows if row not in judged] == [40, 80, 120, 160]
+    assert [(row["step"], row["updates"]) for row in judged] == [(40, 0), (160, 120)]
+    assert run.rows[-1] is judged[-1]
     assert all(np.isfinite(row["gap"]) for row in run.rows if "gap" in row)
+
+
+def test_a_run_of_an_earlier_version_is_evaluated_and_drawn_but_not_resumed(tmp_path, point_demos):
+    """The kept policy was called the checkpoint, in files and in rows."""
+    run = create(tmp_path / "run", tiny(seeds=2), point_demos)
+    run.train(Silent())
+    policies, log = run.folder / "policies", run.folder / "metrics.jsonl"
+    returns = api.finish(run.folder, episodes=2, video=False, note=print)
+    kept = [sfm.load_policy(run.folder, seed=seed).meta for seed in (0, 1)]
+    for seed in (0, 1):
+        (policies / f"kept_seed{seed}.safetensors").rename(policies / f"checkpoint_seed{seed}.safetensors")
+    log.write_text(log.read_text().replace("eval/kept", "eval/checkpoint"))
+    assert read_rows(log) == run.rows
+    for which in ("kept", "checkpoint"):
+        for seed in (0, 1):
+            assert sfm.load_policy(run.folder, which=which, seed=seed).meta == kept[seed]
+        assert sfm.load_policy(run.folder, which=which).meta["seed"] == 0
+    (run.folder / "curve.png").unlink()
+    again = api.finish(run.folder, episodes=2, video=False, note=print)
+    assert all(np.array_equal(returns[seed], again[seed]) for seed in (0, 1))
+    assert (run.folder / "curve.png").exists()
+    newest = max(run.folder.glob("checkpoints/*.safetensors"))
+    arrays, meta = storage.read_arrays(newest)
+    storage.write_arrays(newest, arrays, {**meta, "format": 4})
+    with pytest.raises(SfmError, match="written by another version"):
+        reopen(run.folder).train(Silent())
 
 
 def test_a_folder_in_use_is_refused(tmp_path, point_demos):
@@ -271,7 +300,7 @@ def test_a_run_that_goes_on_from_a_policy_keeps_a_copy_of_it(tmp_path, point_dem
     create(first, TINY, point_demos).train(Silent())
     config = tiny(warm_start=str(first), random_steps=0)
     run = create(tmp_path / "next", config, point_demos)
-    (first / "policies" / "checkpoint_seed0.safetensors").unlink()  # from here on the copy is what counts
+    (first / "policies" / "kept_seed0.safetensors").unlink()  # from here on the copy is what counts
     assert run.train(Silent())
     kept = sfm.load_policy(tmp_path / "next" / "start.safetensors")
     assert kept.meta["preset"] == "tiny"

@@ -40,14 +40,14 @@ class Result(NamedTuple):
     """What training leaves."""
 
     folder: Path
-    policy: Policy  # the checkpoint policy of the first seed
+    policy: Policy  # the kept policy of the first seed
     rows: list[dict[str, Any]]  # the log
     finished: bool  # False: stopped early; `resume(folder)` goes on
 
     @property
     def returns(self) -> dict[int, float]:
-        """The last evaluation of each seed's checkpoint policy."""
-        return {row["seed"]: row["eval/checkpoint"] for row in self.rows if "eval/checkpoint" in row}
+        """The last evaluation of each seed's kept policy."""
+        return {row["seed"]: row["eval/kept"] for row in self.rows if "eval/kept" in row}
 
 
 def train(
@@ -224,7 +224,7 @@ def random_returns(task: str, episodes: int = 10, seed: int = 0) -> np.ndarray:
 def finish(
     run: Path, *, episodes: int, video: bool, seed: int | None = None, note: Callable[[str], None]
 ) -> dict[int, np.ndarray]:
-    """Evaluate a run's checkpoint policies, draw its curve and record a video. Returns [episodes] by seed."""
+    """Evaluate a run's kept policies, draw its curve and record a video. Returns [episodes] by seed."""
     from sfm.evaluation import curve
     from sfm.evaluation import video as film
     from sfm.evaluation.evaluate import evaluate

@@ -17,6 +17,9 @@ __all__ = ["Policy", "differences", "find_policy", "load_policy", "policy_path",
 FORM = ("width", "depth", "embedding", "actor_norm", "log_std_min", "log_std_max")  # of a learner's networks
 
 
+EARLIER = "checkpoint"  # what earlier versions called the kept policy
+
+
 class Policy:
     """obs -> action. `meta` tells where it comes from (task, seed, steps).
 
@@ -62,7 +65,7 @@ class Policy:
 
 
 def policy_path(folder: Path, which: str, seed: int) -> Path:
-    """`which`: checkpoint (what was kept, the latest average or the assessed best) or current (latest)."""
+    """`which`: kept (the latest average or the assessed best) or current (the latest)."""
     return Path(folder) / "policies" / f"{which}_seed{seed}.safetensors"
 
 
@@ -72,10 +75,10 @@ def save_policy(path: Path, module: Any, config: Config, **meta: Any) -> None:
     storage.write_arrays(path, flatten(module), {"config": to_dict(config), **meta})
 
 
-def load_policy(path: str | Path, *, which: str = "checkpoint", seed: int | None = None) -> Policy:
+def load_policy(path: str | Path, *, which: str = "kept", seed: int | None = None) -> Policy:
     """The policy of a run folder, of one policy file, or (by the task's name) a bundled expert.
 
-    For a folder: `which` is "checkpoint" or "current", `seed` defaults to the run's first.
+    For a folder: `which` is "kept" or "current", `seed` defaults to the run's first.
     """
     path = find_policy(path, which, seed)
     arrays, meta = storage.read_arrays(path)
@@ -84,7 +87,7 @@ def load_policy(path: str | Path, *, which: str = "checkpoint", seed: int | None
     return Policy(_rebuild(arrays, meta), meta)
 
 
-def find_policy(path: str | Path, which: str = "checkpoint", seed: int | None = None) -> Path:
+def find_policy(path: str | Path, which: str = "kept", seed: int | None = None) -> Path:
     """The file that `load_policy` reads."""
     path = Path(path)
     if not path.exists():
@@ -112,14 +115,16 @@ def _acting(config: dict[str, Any]) -> Config:
 
 
 def _in_folder(folder: Path, which: str, seed: int | None) -> Path:
-    if which not in ("checkpoint", "current"):
-        raise SfmError(f"which must be 'checkpoint' or 'current', not '{which}'")
-    if seed is not None:
-        return policy_path(folder, which, seed)
-    found = sorted(folder.glob(f"policies/{which}_seed*.safetensors"), key=lambda p: (len(p.name), p.name))
-    if not found:
-        raise SfmError(f"{folder} holds no policy yet: is it a run folder, and has it saved once?")
-    return found[0]
+    which = "kept" if which == EARLIER else which
+    if which not in ("kept", "current"):
+        raise SfmError(f"which must be 'kept' or 'current', not '{which}'")
+    anyone = "*" if seed is None else seed
+    for name in (which, EARLIER) if which == "kept" else (which,):
+        found = folder.glob(f"policies/{name}_seed{anyone}.safetensors")
+        if first := min(found, key=lambda p: (len(p.name), p.name), default=None):
+            return first
+    of = "" if seed is None else f" of seed {seed}"
+    raise SfmError(f"{folder} holds no policy{of} yet: is it a run folder, and has it saved once?")
 
 
 def _rebuild(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Any:

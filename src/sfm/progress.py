@@ -62,10 +62,10 @@ class Progress:
         gaps = [row["gap"] for row in rows if "gap" in row]
         gap = f" gap {sum(gaps) / len(gaps):.3g}" if gaps else ""
         for row in rows:
-            if "eval/checkpoint" in row:
-                self.evaluation = f" return {row['eval/checkpoint']:.0f}"
+            if "eval/kept" in row:
+                self.evaluation = f" return {row['eval/kept']:.0f}"
                 self.note(
-                    f"step {row['step']:>9,}  seed {row['seed']}  checkpoint {row['eval/checkpoint']:7.1f}  "
+                    f"step {row['step']:>9,}  seed {row['seed']}  kept {row['eval/kept']:7.1f}  "
                     f"current {row['eval/current']:7.1f} {gap:14}  {row['seconds']:7.0f} s"
                 )
         self.bar.update(self.task, completed=steps, status=f"{rate}{gap}{self.evaluation}")

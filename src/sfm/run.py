@@ -3,9 +3,9 @@
 RUN/config.json              what was asked for
 RUN/demos.npz                the demonstrations it imitates
 RUN/start.safetensors        the policy it begins with, where it was given one
-RUN/metrics.jsonl            a row per seed and round
+RUN/metrics.jsonl            a row per seed and round, and one per evaluation
 RUN/checkpoints/             the two newest resumable states
-RUN/policies/                checkpoint_seed0.safetensors, current_seed0.safetensors
+RUN/policies/                kept_seed0.safetensors, current_seed0.safetensors
 RUN/curve.png, video.mp4, video.gif
 RUN/.lock                    held by the process that trains it
 """
@@ -100,19 +100,18 @@ class Run:
         self._save_policies(training)
 
     def _save_policies(self, training: Any) -> None:
-        env = training.envs[0]
-        for i, seed in enumerate(training.seeds):
-            p = training.progress[i]
-            for which, modules in (("checkpoint", training.checkpoint), ("current", training.current)):
+        env = training.experience.env
+        for i, p in enumerate(training.progress):
+            for which in ("kept", "current"):
                 save_policy(
-                    policy_path(self.folder, which, seed),
-                    modules[i],
+                    policy_path(self.folder, which, p.seed),
+                    getattr(training.policies, which)[i],
                     self.config,
                     task=self.config.task,
                     preset=self.config.preset,
-                    seed=seed,
-                    steps=p.kept_steps if which == "checkpoint" else p.steps,
-                    updates=p.kept_updates if which == "checkpoint" else p.updates,
+                    seed=p.seed,
+                    steps=p.kept_steps if which == "kept" else p.steps,
+                    updates=p.kept_updates if which == "kept" else p.updates,
                     obs_dim=env.obs_dim,
                     action_dim=env.action_dim,
                     action_low=env.low.tolist(),
@@ -137,9 +136,15 @@ class Run:
             reporter.note(warning)
         training.restore(arrays, meta)
         self._save_policies(training)  # it may have been stopped between its checkpoint and these
-        done = {seed: p.steps for seed, p in zip(training.seeds, training.progress, strict=True)}
-        logs.truncate(lambda row: row["step"] <= done.get(row["seed"], 0))
+        logs.truncate(_logged_by(training.progress))
         reporter.note(f"resumed {self.folder} at step {step:,}")
+
+
+def _logged_by(progress: list[Any]) -> Callable[[dict[str, Any]], bool]:
+    """Whether a row was logged when the seeds stood there, and not after it."""
+    rounds = {p.seed: p.steps for p in progress}
+    evaluations = {p.seed: p.evaluated_at for p in progress}  # one of a later round may judge this very step
+    return lambda row: row["step"] <= (evaluations if "eval/kept" in row else rounds).get(row["seed"], -1)
 
 
 def create(

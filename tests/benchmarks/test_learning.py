@@ -20,7 +20,7 @@ def options(tmp_path, monkeypatch):
     """Of runs that are not trained: one row of a log and two episodes at the end for each seed."""
 
     def go_on(run, folder):
-        row = {"step": 40, "seconds": 2.0, "eval/checkpoint": 3.0, "eval/current": 1.0, "updates": 7}
+        row = {"step": 40, "seconds": 2.0, "eval/kept": 3.0, "eval/current": 1.0, "updates": 7}
         rows = [row | {"seed": seed} for seed in (4, 5)]
         storage.write_bytes(folder / "metrics.jsonl", "\n".join(map(storage.to_json, rows)).encode())
 

@@ -74,8 +74,8 @@ def test_no_table_has_no_rows(tmp_path):
 LOG = [
     {"step": 100, "seed": 3, "updates": 10, "train/return": 1.0, "seconds": 1.0},
     {"step": 100, "seed": 2, "updates": 10, "train/return": 8.0, "seconds": 1.0},
-    {"step": 200, "seed": 3, "updates": 30, "train/return": 3.0, "seconds": 2.0}
-    | {"eval/checkpoint": 5.0, "eval/current": 4.0, "eval/updates": 10},
+    {"step": 200, "seed": 3, "updates": 30, "train/return": 3.0, "seconds": 2.0},
+    {"step": 200, "seed": 3, "updates": 30, "seconds": 2.0, "eval/kept": 5.0, "eval/current": 4.0},
     {"step": 300, "seed": 3, "updates": 50, "train/return": 7.0, "seconds": 3.0},
 ]
 
@@ -86,7 +86,7 @@ def test_a_log_becomes_evaluations_and_the_end_of_each_seed():
     assert {k: judged[k] for k in ("seed", "step", "updates", "seconds", "training", "kept", "current")} == {
         "seed": 3,
         "step": 200,
-        "updates": 10,  # of the policies that were judged
+        "updates": 30,
         "seconds": 2.0,
         "training": 2.0,  # since the row before
         "kept": 5.0,
@@ -95,6 +95,13 @@ def test_a_log_becomes_evaluations_and_the_end_of_each_seed():
     assert (end["step"], end["training"]) == (300, 7.0)
     assert "kept" not in end
     assert judged["series"] == "s"
+
+
+def test_updates_of_older_logs_are_those_of_the_policies_that_were_judged():
+    """They have evaluations in the rows of the rounds that these policies began."""
+    row = LOG[2] | {"eval/kept": 5.0, "eval/current": 4.0, "eval/updates": 10}
+    (judged,) = records.rows_of([LOG[0], row], RUN)
+    assert (judged["step"], judged["updates"], judged["kept"], judged["training"]) == (200, 10, 5.0, 2.0)
 
 
 def test_a_log_of_trials_keeps_every_round():

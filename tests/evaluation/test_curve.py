@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sfm.errors import SfmError
-from sfm.evaluation.curve import CHECKPOINT, CURRENT, GAP, _mean, plot
+from sfm.evaluation.curve import CURRENT, GAP, KEPT, _mean, plot
 
 VALUES = st.none() | st.floats(-1e6, 1e6) | st.just(float("nan"))
 ROWS = st.lists(
@@ -15,7 +15,7 @@ ROWS = st.lists(
         optional={
             "seed": st.integers(0, 3),
             "eval/current": VALUES,
-            "eval/checkpoint": VALUES,
+            "eval/kept": VALUES,
             "gap": VALUES,
         },
     ),
@@ -37,13 +37,13 @@ def test_lines_appear_where_there_is_data(tmp_path):
     ]
     plot(rows, tmp_path / "a.png", title="a task", expert=988, random=33)
     assert CURRENT in colours(tmp_path / "a.png")
-    assert not {CHECKPOINT, GAP} & colours(tmp_path / "a.png")
+    assert not {KEPT, GAP} & colours(tmp_path / "a.png")
     rows += [
-        {"step": 5, "eval/checkpoint": 1.0, "gap": 0.1},
-        {"step": 50, "eval/checkpoint": 99.0, "gap": 0.2},
+        {"step": 5, "eval/kept": 1.0, "gap": 0.1},
+        {"step": 50, "eval/kept": 99.0, "gap": 0.2},
     ]
     plot(rows, tmp_path / "b.png", title="a task")
-    assert {CURRENT, CHECKPOINT, GAP} <= colours(tmp_path / "b.png")
+    assert {CURRENT, KEPT, GAP} <= colours(tmp_path / "b.png")
     assert len(list(tmp_path.iterdir())) == 2
 
 

@@ -115,6 +115,24 @@ def test_a_resumed_run_logs_where_it_did(tmp_path):
     assert sorted(events(tmp_path / "tensorboard" / "seed_1")) == [(0, "loss", 0.5), (1, "loss", 0.5)]
 
 
+def test_an_evaluation_that_begins_a_resumed_run_hides_no_round_in_tensorboard(tmp_path):
+    """It is logged at the step of a round before the resumption."""
+    pytest.importorskip("tensorboardX")
+    from tensorboardX.proto.event_pb2 import Event, SessionLog
+
+    for name, purged in (("loss", 40), ("eval/kept", 41)):
+        log = TensorBoardLog(tmp_path / name)
+        log.write({"step": 40, "seed": 1, name: 0.5})
+        log.close()
+        data = next((tmp_path / name / "seed_1").iterdir()).read_bytes()
+        found = []
+        while data:
+            (size,) = struct.unpack("<Q", data[:8])
+            found.append(Event.FromString(data[12 : 12 + size]))
+            data = data[size + 16 :]
+        assert [e.step for e in found if e.session_log.status == SessionLog.START] == [purged]
+
+
 def test_missing_packages_name_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboardX", None)  # Python's own way to forbid an import
     monkeypatch.setitem(sys.modules, "wandb", None)

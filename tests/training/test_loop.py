@@ -23,10 +23,8 @@ from sfm.config import (
 )
 from sfm.demos import Demos
 from sfm.envs import make
-from sfm.errors import SfmError
-from sfm.presets import PRESETS
-from sfm.training.loop import ACT, FIT, FRESH, INIT, UPDATE, WARM, Diverged, Training, recipe
-from tests.conftest import TINY, equal, tiny, walk_to_half
+from sfm.training.loop import Training
+from tests.conftest import TINY, equal, point, tiny, trained, walk_to_half
 
 GAMMA = 0.9
 RATES = {"lr_actor": 1e-3, "lr_critic": 3e-3}
@@ -49,9 +47,9 @@ SCHEDULE = ScheduleConfig(
 
 
 def train(config, env=None, demos=None):
-    """A finished run and its rows."""
+    """A finished run, the rows of its rounds and of its evaluations."""
     training = Training(config, env or (lambda: make(config.task)), demos)
-    return training, [row for rows in training.rounds() for row in rows]
+    return training, *trained(training)
 
 
 def learn(task, kind, learner=None, **schedule):
@@ -67,7 +65,7 @@ def learn(task, kind, learner=None, **schedule):
 
 def value(training, obs):
     """V of the learned policy at states obs [B, o]."""
-    state = jax.tree.map(lambda x: x[0], training.state.learner)
+    state = jax.tree.map(lambda x: x[0], training.learning.state.learner)
     psi = jax.jit(training.agent.learner.value)(state, np.asarray(obs, np.float32), jax.random.key(0))
     return np.asarray(psi)[:, 0]
 
@@ -77,10 +75,10 @@ def value(training, obs):
 
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_every_learner_finds_the_point(kind):
-    training, rows = learn("probe_point", kind)
-    best = training.evaluate(0, lambda obs, noise: np.clip((0.5 - obs) / 0.2, -1, 1)).mean()
-    assert rows[-1]["eval/current"] > best - 0.4
-    assert training.evaluate(0, lambda obs, noise: 0 * obs).mean() < best - 5  # which is not easy
+    training, _, judged = learn("probe_point", kind)
+    best = training.evaluator.returns(0, lambda obs, noise: np.clip((0.5 - obs) / 0.2, -1, 1)).mean()
+    assert judged[-1]["eval/current"] > best - 0.4
+    assert training.evaluator.returns(0, lambda obs, noise: 0 * obs).mean() < best - 5  # which is not easy
     distances = np.maximum(1.5 - 0.2 * np.arange(1, 21), 0)
     furthest = -np.sum(GAMMA ** np.arange(20) * distances**2)
     # the lesser twin is learned, of smoothed actions: it may stay somewhat below
@@ -89,11 +87,11 @@ def test_every_learner_finds_the_point(kind):
 
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_every_learner_finds_the_value_of_an_action_that_ends_all(kind):
-    training, rows = learn("probe_bandit", kind, envs=32, steps=1000)
-    assert rows[-1]["eval/current"] == pytest.approx(1, abs=0.05)
+    training, _, judged = learn("probe_bandit", kind, envs=32, steps=1000)
+    assert judged[-1]["eval/current"] == pytest.approx(1, abs=0.05)
     states = np.linspace(-1, 1, 9)[:, None]
     np.testing.assert_allclose(value(training, states), 1, atol=0.15)  # and not 1 / (1 - gamma) = 10
-    np.testing.assert_allclose(training.current[0](states.astype(np.float32)), 0.3, atol=0.25)
+    np.testing.assert_allclose(training.policies.current[0](states.astype(np.float32)), 0.3, atol=0.25)
 
 
 @pytest.mark.parametrize("kind", LEARNERS)
@@ -101,8 +99,8 @@ def test_on_a_chain_the_value_falls_with_the_distance_to_the_end(kind):
     learner = LEARNERS[kind]
     if kind == "td7":  # at state 0 it sees only the direction of a bias: it must not settle there too soon
         learner = dataclasses.replace(learner, explore_noise=0.3, pretanh_penalty=0.01)
-    training, rows = learn("probe_chain", kind, learner, steps=4000)
-    assert rows[-1]["eval/current"] == 1
+    training, _, judged = learn("probe_chain", kind, learner, steps=4000)
+    assert judged[-1]["eval/current"] == 1
     np.testing.assert_allclose(
         value(training, [[0], [0.25], [0.5], [0.75]]), GAMMA ** np.arange(3, -1, -1), atol=0.1
     )
@@ -159,11 +157,12 @@ def test_every_learner_imitates_states(kind, method, match_from, circle_demos):
     learner = dataclasses.replace(LEARNERS[kind], lr_actor=3e-4 if kind == "td3" else 1e-3)
     steps = 3 if visits else 1
     config = Config(gamma=GAMMA, n_step=steps, learner=learner, objective=objective, schedule=SCHEDULE)
-    training, rows = train(config, Circle, circle_demos)
+    training, rows, judged = train(config, Circle, circle_demos)
     gaps = [row["gap"] for row in rows if "gap" in row]
     assert visits or np.mean(gaps[-5:]) < 0.3 * gaps[0]  # the gap to visits of late runs in circles
-    expert, idle = (training.evaluate(0, pi).mean() for pi in (to_half, lambda obs, noise: 0 * obs[:, :1]))
-    assert rows[-1]["eval/current"] > expert - 4
+    returns = training.evaluator.returns
+    expert, idle = (returns(0, pi).mean() for pi in (to_half, lambda obs, noise: 0 * obs[:, :1]))
+    assert judged[-1]["eval/current"] > expert - 4
     assert idle < expert - 8
 
 
@@ -211,21 +210,16 @@ def test_every_learner_lasts_as_long_as_the_expert(kind):
     schedule = dataclasses.replace(SCHEDULE, steps=2500)
     parts = {"learner": LEARNERS[kind], "objective": objective, "schedule": schedule}
     config = Config(gamma=GAMMA, n_step=3, normalise="features", **parts)
-    training, rows = train(config, Ridge, ridge_demos())
-    assert training.evaluate(0, lambda obs, noise: 0 * obs[:, :1]).mean() < 30
-    assert rows[-1]["eval/current"] > 36
+    training, _, judged = train(config, Ridge, ridge_demos())
+    assert training.evaluator.returns(0, lambda obs, noise: 0 * obs[:, :1]).mean() < 30
+    assert judged[-1]["eval/current"] > 36
 
 
 # Seeds, resumption and accidents, with the smallest agent.
 
 
-def point(**changes):
-    demos = Demos.from_list([walk_to_half(x) for x in (-1.0, 0.0, 1.0)])
-    return Training(tiny(**changes), lambda: make("probe_point"), demos)
-
-
 def timeless(data):
-    """Rows or meta without what depends on the clock."""
+    """Rows or progress without what depends on the clock."""
     return json.dumps([{k: v for k, v in part.items() if "seconds" not in k} for part in data])
 
 
@@ -278,7 +272,8 @@ def test_a_seed_among_others_trains_as_it_would_alone(whole, alone):
         assert a.keys() == b.keys()
         for name in a.keys() - {"seconds", "burst_seconds"}:
             assert a[name] == pytest.approx(b[name], rel=1e-3, abs=1e-5), name
-    for a, b in zip(*(jax.tree.leaves(training.state) for training, _ in (whole, alone)), strict=True):
+    states = (jax.tree.leaves(training.learning.state) for training, _ in (whole, alone))
+    for a, b in zip(*states, strict=True):
         np.testing.assert_allclose(a[1], b[0], rtol=1e-3, atol=1e-4)
         assert a[0].ndim == 0 or not a[0].any() or not np.array_equal(a[0], a[1])  # seeds differ
 
@@ -299,8 +294,7 @@ def test_seeds_do_not_use_up_each_others_updates(ends, changes):
         training = Training(config, Ridge, ridge_demos()) if ends else point(**changes | seeds)
         rows = [row for rows in training.rounds() for row in rows]
         return {
-            s: [(r["step"], r["updates"], r.get("eval/updates")) for r in rows if r["seed"] == s]
-            for s in range(5)
+            s: [(r["step"], r["updates"], "eval/kept" in r) for r in rows if r["seed"] == s] for s in range(5)
         }
 
     together = run(seeds=5)
@@ -317,48 +311,16 @@ def test_a_restored_run_goes_on_bit_for_bit(whole, case):
     second.restore(arrays, meta)
     rows += [row for rows in second.rounds() for row in rows]
     assert timeless(rows) == timeless(whole[1])
-    assert timeless([second.meta()]) == timeless([whole[0].meta()])
+    assert timeless(second.meta()["progress"]) == timeless(whole[0].meta()["progress"])
     want, got = whole[0].arrays(), second.arrays()
     assert want.keys() == got.keys()
     for name in want:
         np.testing.assert_array_equal(got[name], want[name], err_msg=name, strict=True)
 
 
-@pytest.mark.parametrize("case", ["sfm"], indirect=True)
-def test_no_two_streams_share_a_key(alone):
-    """Splitting a key and folding a number into it give equal keys, so what is split has its own stream."""
-    training, _ = alone
-    init = jax.random.split(training._key(0, INIT, 0), 8)
-    fit = jax.random.split(training._key(0, FIT, 0), 3)
-    noise = training._key(0, FRESH, 0)
-    acting = [training._key(0, stream, count) for stream in (ACT, UPDATE, WARM) for count in range(8)]
-    keys = [tuple(np.asarray(jax.random.key_data(k)).tolist()) for k in (*init, *fit, noise, *acting)]
-    assert len(set(keys)) == len(keys)
-
-
-def test_the_recipe_of_a_program_is_the_same_in_every_process():
-    recipes = [recipe(config) for config in set(PRESETS.values())]
-    assert not any(" at 0x" in text for text in recipes)
-    assert len(set(recipes)) == len(recipes)
-    assert recipe(tiny(seed=1)) == recipe(tiny(seed=2, steps=500))
-
-
-def test_divergence_is_named():
-    with pytest.raises(Diverged, match=r"training diverged: .*critic_loss.* at step 80 of seed 7"):
-        list(point(learner=TD3Config(width=16, lr_critic=1e30), seed=7).rounds())
-
-
-def test_weights_that_run_away_are_named_before_they_act_or_are_saved():
-    """The last update of a burst spoils the actor after all losses were computed."""
-    training = point(learner=TD3Config(width=16, lr_actor=1e30, actor_delay=10), chunk=10, batch=16)
-    training.schedule = dataclasses.replace(training.schedule, updates_per_step=0.25)
-    with pytest.raises(Diverged, match="the actor's weights ran away at step 80 of seed 0"):
-        list(training.rounds())
-
-
 def test_random_episodes_are_not_judged():
     """Episodes are whole, so the last random one may end after `random_steps`."""
-    rows = [row for rows in point(random_steps=50, steps=160).rounds() for row in rows]
+    rows, _ = trained(point(random_steps=50, steps=160))
     assert [(row["step"], "score" in row) for row in rows] == [
         (40, False), (80, False), (120, True), (160, True)
     ]  # fmt: skip
@@ -367,61 +329,64 @@ def test_random_episodes_are_not_judged():
 @pytest.mark.parametrize("case", ["sfm"], indirect=True)
 def test_the_schedule_of_a_run(alone):
     """40 steps a round; random until 40, every policy kept until 80, evaluated every 80, budget 240."""
-    _, rows = alone
+    rows = [row for row in alone[1] if "eval/kept" not in row]
     assert [row["step"] for row in rows] == [40, 80, 120, 160, 200, 240]
     assert [row["episodes"] for row in rows] == [2, 4, 6, 8, 10, 12]
     assert ["score" in row for row in rows] == [False] + 5 * [True]
-    assert ["eval/checkpoint" in row for row in rows] == [False, True] * 3
     assert rows[1]["kept"] == 1
     assert rows[1]["updates"] == 40
-    assert rows[1]["eval/updates"] == 0  # of the policy that took these steps
     assert rows[1]["gap"] > 0
+
+
+@pytest.mark.parametrize("case", ["sfm"], indirect=True)
+def test_evaluations_are_logged_at_the_step_of_the_policies_that_they_judge(alone):
+    """Those that begin a round, beside it, and in the end those that it leaves."""
+    training, rows = alone
+    assert [(row["step"], "eval/kept" in row) for row in rows] == [
+        (40, False), (40, True), (80, False), (120, False), (120, True), (160, False), (200, False),
+        (240, False), (240, True),
+    ]  # fmt: skip
+    rounds = {row["step"]: row for row in rows if "eval/kept" not in row}
+    for row in (row for row in rows if "eval/kept" in row):
+        assert row.keys() == {"step", "seed", "updates", "seconds", "eval/current", "eval/kept"}
+        assert {k: row[k] for k in ("seed", "updates", "seconds")} == {
+            k: rounds[row["step"]][k] for k in ("seed", "updates", "seconds")
+        }
+    last = rows[-1]
+    for name in ("current", "kept"):
+        returns = training.evaluator.returns(1, getattr(training.policies, name)[0])
+        assert last[f"eval/{name}"] == returns.mean()
+
+
+def test_a_policy_is_evaluated_once_when_a_finished_run_goes_on():
+    """With evaluations in every round, that of the end is also the one that begins the next."""
+    changes = {"eval_every": 40, "assess_after": 1000}
+    first, longer = point(steps=120, **changes), point(steps=240, **changes)
+    judged = trained(first)[1]
+    longer.restore(first.arrays(), json.loads(json.dumps(first.meta())))
+    judged += trained(longer)[1]
+    whole = trained(point(steps=240, **changes))[1]
+    assert [row["step"] for row in judged] == [0, 40, 120, 160, 240]
+    assert [row["step"] for row in whole] == [0, 40, 80, 120, 160, 240]
+    assert timeless(judged) == timeless(row for row in whole if row["step"] != 80)
 
 
 def test_in_segments_updates_follow_the_steps():
     training = point(bursts_per_episode=4, random_steps=40, assess_after=1000, steps=800)
-    acting = training.current[0]
-    for (row,) in training.rounds():
+    acting = training.policies.current[0]
+    for row in (row for rows in training.rounds() for row in rows if "episodes" in row):
         p = training.progress[0]
         assert p.updates + p.owed == row["step"] - 40
         assert p.owed < 10  # what does not fill a chunk
-        assert ("critic_loss" in row) == (row["step"] > 40) == (not equal(acting, training.current[0]))
+        learned = not equal(acting, training.policies.current[0])
+        assert ("critic_loss" in row) == (row["step"] > 40) == learned
         assert not row.keys() & {"score", "kept"}  # nothing is assessed
-        acting = training.current[0]
-        assert equal(training.checkpoint[0], acting)
-    table = training.layouts[0].table()
+        acting = training.policies.current[0]
+        assert equal(training.policies.kept[0], acting)
+    table = training.experience.layouts[0].table()
     assert table["total"] == 800
     assert set(table["length"].tolist()) == {0, 5}  # unused rows, and parts
     assert row["updates"] == training.progress[0].updates
-
-
-@pytest.mark.parametrize("share", [0.0, 0.25])
-def test_what_is_kept_may_be_an_average_of_the_weights(share):
-    """What is older counts exp(-n / 20), or less by a share of all updates."""
-    over = {"average_updates": 20, "average_share": share}
-    training = point(bursts_per_episode=2, random_steps=40, assess_after=1000, steps=480, **over)
-    settle, want, seen = training._settle, jax.tree.leaves(training.current[0]), 0
-
-    def watch():
-        nonlocal want, seen
-        begun, made = training.begun is not None, training.progress[0].updates - seen
-        settle()
-        if begun:
-            seen += made
-            old, new = np.exp(-made / max(20, share * seen)), jax.tree.leaves(training.current[0])
-            want = [old * w + (1 - old) * x for w, x in zip(want, new, strict=True)]
-
-    training._settle = watch
-    for _ in training.rounds():
-        for a, b in zip(jax.tree.leaves(training.checkpoint[0]), want, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
-    assert seen == 440
-    assert not equal(training.checkpoint[0], training.current[0])
-
-
-def test_a_replay_too_small_for_a_round_is_refused():
-    with pytest.raises(SfmError, match="cannot hold an episode of 20 steps of each of 2 environments"):
-        point(replay=39)
 
 
 def test_a_policy_is_kept_if_its_episodes_reach_the_bar():
@@ -431,7 +396,7 @@ def test_a_policy_is_kept_if_its_episodes_reach_the_bar():
     kept = []
     while not training.done:
         bar = training.progress[0].assessment.best
-        row = next(training.rounds())[0]
+        row = next(row for row in next(training.rounds()) if "episodes" in row)
         if "score" in row:
             kept.append(row["kept"])
             assert row["kept"] == (row["score"] >= bar) == (training.progress[0].kept_steps == row["step"])
@@ -441,7 +406,7 @@ def test_a_policy_is_kept_if_its_episodes_reach_the_bar():
 
 def test_updates_that_do_not_fill_a_chunk_wait():
     training = point(updates_per_step=0.3, assess_after=1000)  # 12 updates a round in chunks of 10
-    rows = [row for rows in training.rounds() for row in rows]
+    rows, _ = trained(training)
     assert [row["updates"] for row in rows] == [0, 10, 20, 30]
     assert training.progress[0].owed == pytest.approx(6)
 
@@ -451,7 +416,16 @@ def test_refresh_episodes_are_counted_or_not(counted):
     features = FeatureConfig(method="adversarial", dim=8, width=16, depth=2, refresh_batch=32)
     objective = SFMConfig(features=features, refresh_every=100, refresh_episodes=3, refresh_counted=counted)
     training = point(objective=objective, steps=320)
-    rows = [row for rows in training.rounds() for row in rows]
+    refresh, explored = training.learning.refresh, []
+
+    def watch(fresh):
+        greedy = training.policies.current[0](fresh[0].obs[:, :-1])
+        explored.append(np.abs(fresh[0].action - greedy).mean())
+        return refresh(fresh)
+
+    training.learning.refresh = watch
+    rows, _ = trained(training)
+    assert min(explored) > 0.01
     refreshed = [row["step"] for row in rows if "refresh/feature_gap" in row]
     progress = training.progress[0]
     assert progress.refreshes == len(refreshed)
@@ -461,4 +435,4 @@ def test_refresh_episodes_are_counted_or_not(counted):
     else:
         assert refreshed == [40, 120, 200, 320]
         assert progress.steps == 40 * len(rows) == 320
-    assert len(training.layouts[0].episodes) == 2 * len(rows)  # they do not enter the replay
+    assert len(training.experience.layouts[0].episodes) == 2 * len(rows)  # they do not enter the replay

@@ -9,7 +9,8 @@ import pytest
 from sfm.config import BCConfig, StochasticConfig, TD3Config, TD7Config
 from sfm.envs import make
 from sfm.training.loop import Training
-from tests.conftest import equal, tiny
+from sfm.training.offline import warm_start
+from tests.conftest import equal, tiny, trained
 
 CLONE = {"objective": BCConfig(), "learner": TD3Config(width=16, actor_delay=1, lr_actor=3e-3)}
 LEARNERS = {
@@ -46,13 +47,13 @@ def restored(demos, whole: Training, after: int, beginning=None, **changes) -> t
 
 def test_a_step_is_an_update_and_no_episode_is_collected(acted_demos):
     training = start(acted_demos, steps=60, eval_every=30, seeds=2, **CLONE)
-    rows = rows_of(training)
+    rows, judged = trained(training)
     assert [row["step"] for row in rows if row["seed"] == 1] == [10, 20, 30, 40, 50, 60]
     assert all(row["updates"] == row["step"] and row["episodes"] == 0 for row in rows)
-    assert [row["step"] for row in rows if "eval/checkpoint" in row and row["seed"] == 0] == [30, 60]
+    assert [(row["step"], row["updates"]) for row in judged if row["seed"] == 0] == [(30, 30), (60, 60)]
     assert "train/return" not in rows[0]
     assert "validation_loss" not in rows[0]
-    assert training.checkpoint[0] is training.current[0]
+    assert training.policies.kept[0] is training.policies.current[0]
     restored(acted_demos, training, 3, steps=60, eval_every=30, seeds=2, **CLONE)
 
 
@@ -65,15 +66,16 @@ def test_early_stopping_keeps_the_best_policy(acted_demos):
     training = start(acted_demos._replace(action=action), **changes)
     rows = rows_of(training)
     for i, seed in enumerate(training.seeds):
-        mine = [row for row in rows if row["seed"] == seed]
+        *mine, last = [row for row in rows if row["seed"] == seed]
         losses = np.array([row["validation_loss"] for row in mine])
         best = int(losses.argmin())
         assert len(mine) == best + 1 + 3 < 200  # three chunks of ten updates without a better one
         assert mine[best]["kept"]
         assert not any(row["kept"] for row in mine[best + 1 :])
-        assert "eval/checkpoint" in mine[-1]
+        assert "eval/kept" in last
+        assert last["step"] == mine[-1]["step"]
         held_out = acted_demos.obs[:, 10:20]
-        error = np.square(training.checkpoint[i](held_out) + 1.0).mean()
+        error = np.square(training.policies.kept[i](held_out) + 1.0).mean()
         assert error == pytest.approx(losses[best], rel=1e-4)
     assert training.done
     again, rest = restored(acted_demos._replace(action=action), training, 2, **changes)
@@ -85,18 +87,18 @@ def test_early_stopping_keeps_the_best_policy(acted_demos):
 def test_a_warm_start_is_a_cloned_actor_in_an_otherwise_new_learner(kind, acted_demos):
     changes = {"learner": LEARNERS[kind], "seeds": 2, "normalise": "all"}
     cold = start(acted_demos, **changes)
-    warm = start(acted_demos, warm_start="bc", warm_start_updates=400, **changes)
-    warm._warm_start()
+    warm = start(acted_demos, **changes)
+    warm_start(warm.learning, 400)
     obs = acted_demos.obs[:, :-1].reshape(-1, 1)
     expert = acted_demos.action.reshape(-1, 1)
     for i in range(2):
-        errors = [np.square(t.current[i](obs) - expert).mean() for t in (cold, warm)]
+        errors = [np.square(t.policies.current[i](obs) - expert).mean() for t in (cold, warm)]
         assert errors[1] < 0.1 * errors[0]
-        assert warm.checkpoint[i] is warm.current[i]
+        assert warm.policies.kept[i] is warm.policies.current[i]
         if kind == "stochastic":  # nothing drives the spread of actions to its limit of 2.5
-            spreads = [t.current[i].policy.moments(obs)[1].mean() for t in (cold, warm)]
+            spreads = [t.policies.current[i].policy.moments(obs)[1].mean() for t in (cold, warm)]
             assert abs(spreads[1] - spreads[0]) < 1.0
-    before, after = cold.state.learner, warm.state.learner
+    before, after = cold.learning.state.learner, warm.learning.state.learner
     pairs = zip(jax.tree.leaves(before.critic), jax.tree.leaves(after.critic), strict=True)
     assert all(np.array_equal(a, b) for a, b in pairs)  # the optimizer's state, too
     for name in ("actor", "critic", "encoder"):
@@ -116,8 +118,9 @@ def test_a_run_that_began_warm_goes_on_as_usual_and_resumes_bit_for_bit(acted_de
     whole, usual = start(acted_demos, **changes), start(acted_demos, seeds=2)
     rows, others = rows_of(whole), rows_of(usual)
     assert [row["step"] for row in rows] == [row["step"] for row in others]
-    assert rows[:2] == others[:2]  # random actions
-    assert rows[2]["train/return"] != others[2]["train/return"]  # of the first policies
+    returns, usual = ([row["train/return"] for row in r if "episodes" in row][::2] for r in (rows, others))
+    assert returns[0] == usual[0]  # random actions
+    assert returns[1] != usual[1]  # of the first policies
     restored(acted_demos, whole, 2, **changes)
 
 
@@ -126,22 +129,23 @@ def test_a_run_goes_on_from_a_policy_whose_actor_rests_while_the_critic_is_young
     changes = {"learner": LEARNERS[kind], "normalise": "all"}
     other = start(acted_demos, **changes)
     rows_of(other)
-    given = other.current[0]
+    given = other.policies.current[0]
     changes |= {"seeds": 2, "random_steps": 0, "actor_start_update": 80, "assess_after": 1000}
     training = start(acted_demos, given, **changes)
     obs = acted_demos.obs[:, :-1].reshape(-1, 1)
-    for policy in training.current:
+    for policy in training.policies.current:
         np.testing.assert_allclose(policy(obs), given(obs), atol=1e-6)
-    old = jax.tree.map(np.asarray, training.state.learner)
+    old = jax.tree.map(np.asarray, training.learning.state.learner)
     rested = []
     for rows in training.rounds():
-        rested += [all(row["updates"] <= 80 for row in rows)]
-        assert ("actor_loss" in rows[0]) != rested[-1]
-        now = training.state.learner
+        rounds = [row for row in rows if "episodes" in row]
+        rested += [all(row["updates"] <= 80 for row in rounds)]
+        assert ("actor_loss" in rounds[0]) != rested[-1]
+        now = training.learning.state.learner
         same = {n: equal(getattr(old, n).net, getattr(now, n).net) for n in ("actor", "critic")}
         assert same == {"actor": rested[-1], "critic": False}
         if rested[-1] and kind != "td7":  # where the encoder learns
-            assert equal(training.current[0].policy, given.policy)
+            assert equal(training.policies.current[0].policy, given.policy)
     assert rested[0]
     assert not rested[-1]
     restored(acted_demos, training, 2, given, **changes)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["plot"]
 
 # Okabe and Ito's colours, told apart by colour-blind readers too.
-CURRENT, CHECKPOINT, GAP, GREY = "#0072B2", "#D55E00", "#009E73", "#555555"
+CURRENT, KEPT, GAP, GREY = "#0072B2", "#D55E00", "#009E73", "#555555"
 
 Series = dict[int, float]  # step -> value
 
@@ -29,14 +29,14 @@ def plot(
     expert: float | None = None,
     random: float | None = None,
 ) -> None:
-    """Draws rows with "step", perhaps "seed", and any of "eval/current", "eval/checkpoint" and "gap".
+    """Draws rows with "step", perhaps "seed", and any of "eval/current", "eval/kept" and "gap".
 
     Several seeds are drawn thin, with their mean over the range of steps that all of them have, each taken to
     be straight between its points.
     """
-    current, checkpoint = _by_seed(rows, "eval/current"), _by_seed(rows, "eval/checkpoint")
+    current, kept = _by_seed(rows, "eval/current"), _by_seed(rows, "eval/kept")
     gap = _by_seed(rows, "gap", positive=True)
-    if not (current or checkpoint or gap):
+    if not (current or kept or gap):
         raise SfmError(f"nothing to plot in {path}: no evaluation has been logged yet")
 
     # Imported late, for it is slow; a Figure of its own keeps clear of pyplot's global state.
@@ -49,14 +49,14 @@ def plot(
     )
     top, bottom = panels[0, 0], panels[-1, 0]
     top.set_title(title, loc="left", fontweight="bold")
-    seeds = max(len(current), len(checkpoint), len(gap))
+    seeds = max(len(current), len(kept), len(gap))
     if seeds > 1:
         top.set_title(f"mean of {seeds} seeds; each seed thin", loc="right", fontsize=9, color=GREY)
     for value, style, label in ((expert, "--", "expert"), (random, ":", "random policy")):
         if value is not None:
             top.axhline(value, color=GREY, linestyle=style, linewidth=1.2, label=f"{label} ({value:.0f})")
     _draw(top, current, CURRENT, "current policy")
-    _draw(top, checkpoint, CHECKPOINT, "checkpoint policy")
+    _draw(top, kept, KEPT, "kept policy")
     top.set_ylabel("return")
     if gap:
         _draw(bottom, gap, GAP, "feature gap")

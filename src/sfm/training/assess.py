@@ -1,7 +1,7 @@
-"""Which policy to keep: TD7's checkpoint rule with the feature gap in place of the return.
+"""Whether to keep a policy that has played: TD7's rule with the feature gap in place of the return.
 
 A policy is judged by its worst episode (or their mean). One that falls below the best so far is trained on at
-once; one that survives `assess_episodes` episodes becomes the checkpoint. Early in a run the latest is kept.
+once; one that survives `assess_episodes` episodes is kept. Early in a run the latest is kept.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class Assessment(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    keep: bool  # the policy becomes the checkpoint
+    keep: bool  # the policy is kept
     train: int  # environment steps whose updates are due now; 0: assess on
 
 

@@ -13,7 +13,7 @@ from sfm.errors import SfmError
 
 __all__ = ["FORMAT_VERSION", "Checkpoints", "flatten", "flatten_names", "unflatten"]
 
-FORMAT_VERSION = 4  # raise it whenever an older checkpoint can no longer be resumed
+FORMAT_VERSION = 5  # raise it whenever an older checkpoint can no longer be resumed
 
 T = TypeVar("T")
 Arrays = dict[str, np.ndarray]

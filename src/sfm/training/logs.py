@@ -63,11 +63,16 @@ def read_rows(path: Path) -> list[Row]:
     for number, line in enumerate(lines, start=1):
         try:
             if line.strip():
-                rows.append(json.loads(line))
+                rows.append(_renamed(json.loads(line)))
         except ValueError as error:
             if number < len(lines):
                 raise SfmError(f"{path}, line {number} is not valid JSON: {error}") from error
     return rows
+
+
+def _renamed(row: Row) -> Row:
+    """A row by the names of today; older logs call the kept policy the checkpoint."""
+    return {"eval/kept" if name == "eval/checkpoint" else name: value for name, value in row.items()}
 
 
 class TensorBoardLog:
@@ -83,8 +88,10 @@ class TensorBoardLog:
         try:
             if seed not in self._writers:
                 folder = self.folder if seed is None else self.folder / f"seed_{seed}"
-                # A resumed run repeats some steps; this hides what was logged beyond its first one.
-                self._writers[seed] = self._writer(str(folder), purge_step=step, filename_suffix=f".{step}")
+                # A resumed run repeats some steps; this hides what was logged beyond its first one. It may
+                # begin with an evaluation, which has the step of a round that is not repeated.
+                purged = step + ("eval/kept" in row)
+                self._writers[seed] = self._writer(str(folder), purge_step=purged, filename_suffix=f".{step}")
             for name, value in _scalars(row):
                 self._writers[seed].add_scalar(name, value, step)
             self._writers[seed].flush()

@@ -86,9 +86,9 @@ def test_the_schedule_of_the_cost(counted, point_demos):
     objective = small(cost=cost, refresh_every=100, refresh_episodes=1, refresh_counted=counted)
     training = Training(tiny(objective=objective, steps=320), lambda: make("probe_point"), point_demos)
     steps, rates = [], []
-    before = jax.device_get(training.state.objective)
-    for (row,) in training.rounds():
-        after = jax.device_get(training.state.objective)
+    before = jax.device_get(training.learning.state.objective)
+    for row in (row for rows in training.rounds() for row in rows if "episodes" in row):
+        after = jax.device_get(training.learning.state.objective)
         assert same(before.net, after.net) == ("refresh/cost_gap" not in row)
         if "refresh/cost_gap" in row:
             steps.append(row["step"])
@@ -146,7 +146,7 @@ def test_it_imitates(sees, point_demos):
     )
     training = Training(config, lambda: make("probe_point"), point_demos)
     rows = [row for rows in training.rounds() for row in rows]
-    best = training.evaluate(0, lambda obs, noise: np.clip((0.5 - obs) / 0.2, -1, 1)).mean()
-    idle = training.evaluate(0, lambda obs, noise: 0 * obs).mean()
+    best = training.evaluator.returns(0, lambda obs, noise: np.clip((0.5 - obs) / 0.2, -1, 1)).mean()
+    idle = training.evaluator.returns(0, lambda obs, noise: 0 * obs).mean()
     assert idle < best - 8
     assert rows[-1]["eval/current"] > best - 5  # it may go to and fro around the goal in full steps

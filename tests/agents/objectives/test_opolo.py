@@ -16,6 +16,7 @@ from sfm.config import Config, CostConfig, InverseConfig, OPOLOConfig, ScheduleC
 from sfm.envs import make
 from sfm.presets import PRESETS
 from sfm.training.loop import Training
+from tests.conftest import trained
 
 KEY = jax.random.key(0)
 PULL = 2 * 0.1 * (1 - SPEC.gamma)
@@ -176,8 +177,8 @@ def test_it_imitates(clone, point_demos):
         ),
     )
     training = Training(config, lambda: make("probe_point"), point_demos)
-    rows = [row for rows in training.rounds() for row in rows]
-    best = training.evaluate(0, lambda obs, noise: np.clip((0.5 - obs) / 0.2, -1, 1)).mean()
-    assert training.evaluate(0, lambda obs, noise: 0 * obs).mean() < best - 5
-    assert rows[-1]["eval/current"] > best - 1
+    rows, judged = trained(training)
+    best = training.evaluator.returns(0, lambda obs, noise: np.clip((0.5 - obs) / 0.2, -1, 1)).mean()
+    assert training.evaluator.returns(0, lambda obs, noise: 0 * obs).mean() < best - 5
+    assert judged[-1]["eval/current"] > best - 1
     assert rows[-1]["inverse_loss"] < 0.1  # of 1/3
