@@ -2,10 +2,7 @@ import numpy as np
 import pytest
 
 import sfm
-from sfm.api import overridden, setting
-from sfm.config import TD3Config
 from sfm.errors import SfmError
-from sfm.presets import PRESETS
 from tests.conftest import walk_to_half
 
 QUICK = {
@@ -58,37 +55,6 @@ def test_what_is_no_environment_is_refused(world, message, tmp_path):
     with pytest.raises(SfmError, match=message):
         sfm.train(world, walk_to_half(0.0), folder=tmp_path / "run", **QUICK)
     assert not (tmp_path / "run").exists()
-
-
-def test_overrides_find_their_place():
-    config = overridden(PRESETS["sfm-td3"], {"steps": 5000, "learner__lr_actor": 1.0, "method": "ae"})
-    assert config.schedule.steps == 5000
-    assert config.learner.lr_actor == 1.0
-    assert config.objective.features.method == "ae"
-    assert overridden(PRESETS["sfm-td3"], {"learner.lr_actor": 1.0, "features.lr": 2.0}) == overridden(
-        PRESETS["sfm-td3"], {"learner__lr_actor": 1.0, "objective__features__lr": 2.0}
-    )
-    together = overridden(PRESETS["sfm-td7"], {"chunk": 10, "target_interval": 10})  # neither fits alone
-    assert together.schedule.chunk == together.learner.target_interval == 10  # pyright: ignore
-    assert overridden(PRESETS["sfm-td7"], {"learner": TD3Config(width=7)}).learner == TD3Config(width=7)
-
-
-def test_settings_as_text():
-    assert [setting(text) for text in ("n_step=1", "lr=1e-3", "tail=truncate", "centre=true")] == [
-        ("n_step", 1),
-        ("lr", 1e-3),
-        ("tail", "truncate"),
-        ("centre", True),
-    ]
-    with pytest.raises(SfmError, match="'n_step' is no setting: write name=value"):
-        setting("n_step")
-
-
-def test_overrides_that_fit_nowhere_or_twice_are_refused():
-    with pytest.raises(SfmError, match="did you mean steps"):
-        overridden(PRESETS["sfm-td3"], {"step": 1})
-    with pytest.raises(SfmError, match="ambiguous: say learner__width or objective__features__width"):
-        overridden(PRESETS["sfm-td3"], {"width": 1})
 
 
 def test_unknown_presets_suggest_near_ones(tmp_path):

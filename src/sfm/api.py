@@ -1,7 +1,6 @@
 """The library: everything the command line does, as functions."""
 
 import dataclasses
-import functools
 import json
 import time
 from collections.abc import Callable
@@ -10,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfm.config import Config, from_dict, to_dict
+from sfm.config import Config, overridden, setting
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
 from sfm.envs import Env, make
-from sfm.errors import SfmError, unknown
+from sfm.errors import SfmError
 from sfm.policy import Policy, load_policy
 from sfm.presets import DEFAULT, preset
 from sfm.run import Reporter, Run, Silent, create, reopen
@@ -159,45 +158,6 @@ def _one(demos: Demos, index: int) -> tuple[list[np.ndarray], list[np.ndarray] |
 def default_folder(config: Config) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S")
     return Path("runs") / f"{config.task.replace('/', '-')}_{config.preset}_seed{config.seed}_{stamp}"
-
-
-def overridden(config: Config, overrides: dict[str, Any]) -> Config:
-    """`config` with fields replaced; see `train` for how they are named."""
-    places, data = _paths(config), to_dict(config)
-    for name, value in overrides.items():
-        path = tuple(name.replace(".", "__").split("__"))
-        hits = [p for p in places if p[-len(path) :] == path]
-        exact = [p for p in hits if p == path]
-        if not hits:
-            plain = sorted({p[-1] for p in places})
-            raise unknown("option", name, {*plain, *("__".join(p) for p in places)}, plain)
-        if len(exact or hits) > 1:
-            options = " or ".join("__".join(p) for p in hits)
-            raise SfmError(f"option '{name}' is ambiguous: say {options}")
-        *outer, last = (exact or hits)[0]
-        inner = functools.reduce(dict.__getitem__, outer, data)
-        inner[last] = to_dict(value) if dataclasses.is_dataclass(value) else value
-    return from_dict(Config, data)  # values are checked there, all together
-
-
-def setting(text: str) -> tuple[str, Any]:
-    """'name=value' for `overridden`, the value in JSON or else a word; the name may have dots."""
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise SfmError(f"'{text}' is no setting: write name=value, as in n_step=1")
-    try:
-        return name, json.loads(value)
-    except json.JSONDecodeError:
-        return name, value
-
-
-def _paths(config: Any) -> list[tuple[str, ...]]:
-    paths: list[tuple[str, ...]] = []
-    for f in dataclasses.fields(config):
-        value = getattr(config, f.name)
-        inner = [(f.name, *p) for p in _paths(value)] if dataclasses.is_dataclass(value) else []
-        paths += [(f.name,), *inner]
-    return paths
 
 
 def expert_return(folder: Path) -> float | None:
