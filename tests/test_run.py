@@ -34,14 +34,11 @@ def comparable(folder: Path) -> list[dict]:
     return [{k: v for k, v in row.items() if not k.endswith("seconds")} for row in rows]
 
 
-class StopAfter:
+class StopAfter(Silent):
     """A reporter that kills the run like Ctrl-C does, in the middle of things."""
 
     def __init__(self, rounds: int):
         self.left = rounds
-
-    def note(self, message: str) -> None:
-        pass
 
     def round(self, rows, config) -> None:
         self.left -= 1
