@@ -124,10 +124,10 @@ def test_changes_are_what_differs_from_the_preset_and_are_understood(name):
 
 
 def test_changes_name_what_would_be_ambiguous_by_more_than_one_word():
-    changed = {"normalise": False, "features.normalise": False, "lr_actor_final": None, "match_from": "start"}
+    changed = {"features.width": 7, "lr_actor_final": None, "match_from": "start", "normalise": "none"}
     config = api.overridden(preset("fast"), changed)
     told = records.changes(config)
-    assert told == "features.normalise=false lr_actor_final=null match_from=start normalise=false"
+    assert told == "features.width=7 lr_actor_final=null match_from=start normalise=none"
     assert api.overridden(preset("fast"), dict(map(api.setting, told.split()))) == config
 
 
