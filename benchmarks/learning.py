@@ -66,9 +66,8 @@ def open_run(folder: Path, name: str, changes: dict[str, Any], demos: Path | Non
 
 def go_on(run: Run, folder: Path) -> None:
     """Train to the end, or stop when told to."""
-    with Progress(run.config, folder) as progress:
-        if not run.train(progress):
-            raise SfmError(f"stopped; repeat the command to go on with {folder}")
+    if not run.train(Progress()):
+        raise SfmError(f"stopped; repeat the command to go on with {folder}")
 
 
 def train(options: Options, task: str, name: str) -> tuple[list[Row], list[Row]]:

@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 
 import sfm
-from sfm.api import overridden, setting
-from sfm.config import TD3Config
+from sfm import api
+from sfm.config import overridden
 from sfm.errors import SfmError
-from sfm.presets import PRESETS
+from sfm.presets import preset
+from sfm.run import Run
 from tests.conftest import walk_to_half
 
 QUICK = {
@@ -60,37 +61,52 @@ def test_what_is_no_environment_is_refused(world, message, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_overrides_find_their_place():
-    config = overridden(PRESETS["sfm-td3"], {"steps": 5000, "learner__lr_actor": 1.0, "method": "ae"})
-    assert config.schedule.steps == 5000
-    assert config.learner.lr_actor == 1.0
-    assert config.objective.features.method == "ae"
-    assert overridden(PRESETS["sfm-td3"], {"learner.lr_actor": 1.0, "features.lr": 2.0}) == overridden(
-        PRESETS["sfm-td3"], {"learner__lr_actor": 1.0, "objective__features__lr": 2.0}
-    )
-    together = overridden(PRESETS["sfm-td7"], {"chunk": 10, "target_interval": 10})  # neither fits alone
-    assert together.schedule.chunk == together.learner.target_interval == 10  # pyright: ignore
-    assert overridden(PRESETS["sfm-td7"], {"learner": TD3Config(width=7)}).learner == TD3Config(width=7)
-
-
-def test_settings_as_text():
-    assert [setting(text) for text in ("n_step=1", "lr=1e-3", "tail=truncate", "centre=true")] == [
-        ("n_step", 1),
-        ("lr", 1e-3),
-        ("tail", "truncate"),
-        ("centre", True),
-    ]
-    with pytest.raises(SfmError, match="'n_step' is no setting: write name=value"):
-        setting("n_step")
-
-
-def test_overrides_that_fit_nowhere_or_twice_are_refused():
-    with pytest.raises(SfmError, match="did you mean steps"):
-        overridden(PRESETS["sfm-td3"], {"step": 1})
-    with pytest.raises(SfmError, match="ambiguous: say learner__width or objective__features__width"):
-        overridden(PRESETS["sfm-td3"], {"width": 1})
-
-
 def test_unknown_presets_suggest_near_ones(tmp_path):
     with pytest.raises(SfmError, match="sfm-td3"):
         sfm.train("probe_point", walk_to_half(0.0), preset="smf-td3", folder=tmp_path / "run")
+
+
+def test_a_whole_configuration_is_one_way_to_say_it(tmp_path, point_file, monkeypatch):
+    config = overridden(preset("fast"), {"task": "probe_point", **QUICK})
+    seen = []
+
+    def stop(self, reporter, **logs):
+        seen.append((self.config, self.demos.length.tolist(), logs))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "train", stop)
+    ways = (
+        {"env": "probe_point", "demos": point_file, "preset": "fast", **QUICK},
+        {"demos": point_file, "config": config},
+        {"demos": point_file, "config": preset("fast", task="probe_point"), **QUICK},
+        {"env": "probe_point", "demos": point_file, "config": preset("fast", task="other"), **QUICK},
+    )
+    for i, way in enumerate(ways):
+        with pytest.raises(KeyboardInterrupt):
+            sfm.train(folder=tmp_path / str(i), **way)
+    assert seen == 4 * [(config, [20, 20, 20], {"tensorboard": False, "wandb": False})]
+    with pytest.raises(KeyboardInterrupt):
+        sfm.train(demos=point_file, demo=1, config=config, folder=tmp_path / "one")
+    assert seen[-1][1] == [20]
+
+
+def test_what_is_not_one_configuration_is_refused(tmp_path):
+    with pytest.raises(SfmError, match="a preset or a whole config, not both"):
+        sfm.train("probe_point", preset="fast", config=preset("fast"), folder=tmp_path / "run")
+    with pytest.raises(SfmError, match=r"which task\? Give it as env, or in config"):
+        sfm.train(config=preset("fast"), folder=tmp_path / "run")
+
+
+def test_a_fork_changes_settings_by_their_dotted_names(tmp_path, monkeypatch):
+    old = Run(tmp_path, preset("fast"), None)
+    seen = []
+
+    def stop(source, folder, config, note):
+        seen.append(config)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "reopen", lambda folder, env: old)
+    monkeypatch.setattr(api, "fork_run", stop)
+    with pytest.raises(KeyboardInterrupt):
+        sfm.fork(tmp_path, tmp_path / "new", {"learner.lr_actor": 1.0}, gamma=0.5)
+    assert seen == [overridden(old.config, {"learner.lr_actor": 1.0, "gamma": 0.5})]

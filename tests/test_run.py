@@ -12,7 +12,7 @@ import sfm
 from sfm import api, storage
 from sfm.config import BCConfig, FeatureConfig, IQConfig, SFMConfig, StochasticConfig, TD3Config, TD7Config
 from sfm.errors import SfmError
-from sfm.run import Silent, _alone, create, fork, reopen
+from sfm.run import Run, Silent, _alone, create, fork, reopen
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.logs import read_rows
 from tests.conftest import TINY, tiny
@@ -34,14 +34,11 @@ def comparable(folder: Path) -> list[dict]:
     return [{k: v for k, v in row.items() if not k.endswith("seconds")} for row in rows]
 
 
-class StopAfter:
+class StopAfter(Silent):
     """A reporter that kills the run like Ctrl-C does, in the middle of things."""
 
     def __init__(self, rounds: int):
         self.left = rounds
-
-    def note(self, message: str) -> None:
-        pass
 
     def round(self, rows, config) -> None:
         self.left -= 1
@@ -97,6 +94,21 @@ def test_what_a_run_needs_to_go_on(tmp_path, point_demos):
     assert api.finish(run.folder, episodes=1, video=False, note=print).keys() == {0}  # to judge it, nothing
     with pytest.raises(SfmError, match=r"demos\.npz is missing"):
         reopen(run.folder).train(Silent())
+
+
+def test_a_reporter_is_told_of_the_beginning_and_the_end_whatever_happens(tmp_path):
+    told = []
+
+    class Told(Silent):
+        def begin(self, folder, config):
+            told.append((folder, config))
+
+        def end(self):
+            told.append("end")
+
+    with pytest.raises(SfmError, match=r"demos\.npz is missing"):
+        Run(tmp_path, TINY, None).train(Told())
+    assert told == [(tmp_path, TINY), "end"]
 
 
 def test_a_fork_goes_on_from_a_copy(tmp_path, point_demos):

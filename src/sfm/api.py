@@ -1,23 +1,24 @@
 """The library: everything the command line does, as functions."""
 
 import dataclasses
-import functools
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfm.config import Config, from_dict, to_dict
+from sfm.config import Config, overridden, setting
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
 from sfm.envs import Env, make
-from sfm.errors import SfmError, unknown
+from sfm.errors import SfmError
 from sfm.policy import Policy, load_policy
-from sfm.presets import DEFAULT, preset
-from sfm.run import Reporter, Run, Silent, create, reopen
+from sfm.presets import DEFAULT
+from sfm.presets import preset as find_preset
+from sfm.reporter import Reporter, Silent
+from sfm.run import Run, create, reopen
 from sfm.run import fork as fork_run
 from sfm.training.logs import check_extras
 
@@ -43,6 +44,7 @@ class Result(NamedTuple):
     policy: Policy  # the kept policy of the first seed
     rows: list[dict[str, Any]]  # the log
     finished: bool  # False: stopped early; `resume(folder)` goes on
+    config: Config
 
     @property
     def returns(self) -> dict[int, float]:
@@ -51,10 +53,12 @@ class Result(NamedTuple):
 
 
 def train(
-    env: str | Callable[[], Env],
+    env: str | Callable[[], Env] | None = None,
     demos: str | Path | Demos | np.ndarray | list[np.ndarray] | None = None,
-    preset: str = DEFAULT,
+    preset: str | None = None,
     *,
+    config: Config | None = None,
+    demo: int | None = None,
     folder: str | Path | None = None,
     reporter: Reporter | None = None,
     tensorboard: bool = False,
@@ -63,28 +67,30 @@ def train(
 ) -> Result:
     """Train a policy that behaves like the demonstrations.
 
-    env: a task name, a Gymnasium id, or a function that makes an `sfm.envs.Env`.
+    env: a task name, a Gymnasium id, or a function that makes an `sfm.envs.Env`; None: the task of `config`.
     demos: a path, `Demos`, one array of states [T+1, o] or a list of them; None: the bundled one.
+    preset: a named configuration to start from; None: `fast`, or `config`, which is a whole configuration.
+    demo: use only this one of several demonstrations, counted from 0.
     overrides: fields of `Config` by their dotted path with `__` for the dot, or by their bare name where
     only one place has it: `steps=20_000`, `learner__lr_actor=1e-3`.
     """
+    if config is not None and preset is not None:
+        raise SfmError("give a preset or a whole config, not both")
+    base = overridden(config or find_preset(preset or DEFAULT), overrides)
+    env = base.task if env is None else env
+    if env == "":
+        raise SfmError("which task? Give it as env, or in config")
     if not (isinstance(env, str) or callable(env)):
         raise SfmError(
             "env must be a task name, a Gymnasium id or a function that makes an sfm.envs.Env, "
             f"not a {type(env).__name__}; a registered Gymnasium environment goes by its id"
         )
     check_extras(tensorboard, wandb)
-    config = overridden(_preset(preset), overrides)
     name = env if isinstance(env, str) else getattr(env, "__name__", "custom")
-    config = dataclasses.replace(config, task=name)
-    found, provenance = find_demos(demos, config)
-    run = create(
-        Path(folder) if folder else default_folder(config),
-        config,
-        found,
-        None if isinstance(env, str) else env,
-        provenance,
-    )
+    whole = dataclasses.replace(base, task=name)
+    found, provenance = find_demos(demos, whole, demo)
+    place = Path(folder) if folder else default_folder(whole)
+    run = create(place, whole, found, None if isinstance(env, str) else env, provenance)
     return _train(run, reporter or Silent(), tensorboard, wandb)
 
 
@@ -94,35 +100,35 @@ def resume(
     env: Callable[[], Env] | None = None,
     steps: int | None = None,
     reporter: Reporter | None = None,
+    tensorboard: bool = False,
+    wandb: bool = False,
 ) -> Result:
-    """Go on with a run that was stopped or killed."""
-    return _train(reopen(Path(folder), env, steps), reporter or Silent(), False, False)
+    """Go on with a run that was stopped or killed, up to `steps` if given."""
+    check_extras(tensorboard, wandb)
+    return _train(reopen(Path(folder), env, steps), reporter or Silent(), tensorboard, wandb)
 
 
 def fork(
     source: str | Path,
     folder: str | Path,
+    changes: Mapping[str, Any] | None = None,
     *,
     env: Callable[[], Env] | None = None,
     reporter: Reporter | None = None,
     **overrides: Any,
 ) -> Result:
-    """Go on with a copy of a run, in another folder, with settings of the run changed as in `train`.
+    """Go on with a copy of a run, in another folder, with settings changed: by dotted name, or as in `train`.
 
     What is learned, replay and log are taken over, so networks and replay must keep their sizes.
     """
     old, told = reopen(Path(source), env), reporter or Silent()
-    run = fork_run(old, Path(folder), overridden(old.config, overrides), told.note)
-    return _train(run, told, False, False)
+    config = overridden(old.config, {**(changes or {}), **overrides})
+    return _train(fork_run(old, Path(folder), config, told.note), told, False, False)
 
 
 def _train(run: Run, reporter: Reporter, tensorboard: bool, wandb: bool) -> Result:
     finished = run.train(reporter, tensorboard=tensorboard, wandb=wandb)
-    return Result(run.folder, load_policy(run.folder), run.rows, finished)
-
-
-def _preset(name: str) -> Config:
-    return preset(name)
+    return Result(run.folder, load_policy(run.folder), run.rows, finished, run.config)
 
 
 def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[Demos | None, dict[str, Any]]:
@@ -159,45 +165,6 @@ def _one(demos: Demos, index: int) -> tuple[list[np.ndarray], list[np.ndarray] |
 def default_folder(config: Config) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S")
     return Path("runs") / f"{config.task.replace('/', '-')}_{config.preset}_seed{config.seed}_{stamp}"
-
-
-def overridden(config: Config, overrides: dict[str, Any]) -> Config:
-    """`config` with fields replaced; see `train` for how they are named."""
-    places, data = _paths(config), to_dict(config)
-    for name, value in overrides.items():
-        path = tuple(name.replace(".", "__").split("__"))
-        hits = [p for p in places if p[-len(path) :] == path]
-        exact = [p for p in hits if p == path]
-        if not hits:
-            plain = sorted({p[-1] for p in places})
-            raise unknown("option", name, {*plain, *("__".join(p) for p in places)}, plain)
-        if len(exact or hits) > 1:
-            options = " or ".join("__".join(p) for p in hits)
-            raise SfmError(f"option '{name}' is ambiguous: say {options}")
-        *outer, last = (exact or hits)[0]
-        inner = functools.reduce(dict.__getitem__, outer, data)
-        inner[last] = to_dict(value) if dataclasses.is_dataclass(value) else value
-    return from_dict(Config, data)  # values are checked there, all together
-
-
-def setting(text: str) -> tuple[str, Any]:
-    """'name=value' for `overridden`, the value in JSON or else a word; the name may have dots."""
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise SfmError(f"'{text}' is no setting: write name=value, as in n_step=1")
-    try:
-        return name, json.loads(value)
-    except json.JSONDecodeError:
-        return name, value
-
-
-def _paths(config: Any) -> list[tuple[str, ...]]:
-    paths: list[tuple[str, ...]] = []
-    for f in dataclasses.fields(config):
-        value = getattr(config, f.name)
-        inner = [(f.name, *p) for p in _paths(value)] if dataclasses.is_dataclass(value) else []
-        paths += [(f.name,), *inner]
-    return paths
 
 
 def expert_return(folder: Path) -> float | None:

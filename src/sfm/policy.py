@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from sfm import storage
-from sfm.config import Config, LearnerConfig, flat, from_dict, to_dict
+from sfm.config import Config, LearnerConfig, flat, from_dict, to_dict, understood
 from sfm.demos.bundled import names, policy_file
 from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
-from sfm.retired import understood
 
 __all__ = ["Policy", "differences", "find_policy", "load_policy", "policy_path", "save_policy"]
 

@@ -16,9 +16,8 @@ __all__ = ["Progress"]
 class Progress:
     """Shows steps/s, updates/s, time left, the feature gap and the last evaluation."""
 
-    def __init__(self, config: Config, folder: Path):
-        self.config, self.folder = config, folder
-        self.console = Console(highlight=False, soft_wrap=True)
+    def __init__(self) -> None:
+        self.console = Console(highlight=False, markup=False, soft_wrap=True)
         self.bar = Bar(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
@@ -30,19 +29,18 @@ class Progress:
             console=self.console,
             disable=not self.console.is_terminal,
         )
-        self.task = self.bar.add_task(
-            config.task, total=config.schedule.steps * config.seeds, status="compiling"
-        )
         self.seen: tuple[float, int, int] | None = None  # time, steps, updates
         self.latest: dict[int, dict[str, Any]] = {}
         self.evaluation = ""
 
-    def __enter__(self) -> "Progress":
-        self.console.print(f"run    {self.folder}")
+    def begin(self, folder: Path, config: Config) -> None:
+        self.note(f"run    {folder}")
+        self.task = self.bar.add_task(
+            config.task, total=config.schedule.steps * config.seeds, status="compiling"
+        )
         self.bar.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def end(self) -> None:
         self.bar.stop()
 
     def note(self, message: str) -> None:

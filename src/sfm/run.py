@@ -12,12 +12,11 @@ RUN/.lock                    held by the process that trains it
 
 import contextlib
 import dataclasses
-import os
 import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from sfm import storage
 from sfm.config import Config, flat, from_dict, to_dict
@@ -27,29 +26,15 @@ from sfm.demos.types import check, check_actions
 from sfm.envs import Env, make
 from sfm.errors import SfmError
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
+from sfm.reporter import Reporter, Silent
 from sfm.training.checkpoint import Checkpoints
+from sfm.training.jax_setup import set_up
 from sfm.training.logs import Logs, open_logs, read_rows
 
 __all__ = ["Reporter", "Run", "Silent", "create", "fork", "reopen"]
 
 START = "start.safetensors"
 KEPT = ("task", "seed", "seeds", "warm_start", "schedule.envs")  # in a fork
-ONE_THREAD = 64 * 128**2  # batch x width^2 of the sfm-td3-cpu preset: 1.17 times as fast as with two threads
-
-
-class Reporter(Protocol):
-    """Who is told how it goes."""
-
-    def note(self, message: str) -> None: ...
-    def round(self, rows: list[dict[str, Any]], config: Config) -> None: ...
-
-
-class Silent:
-    def note(self, message: str) -> None:
-        pass
-
-    def round(self, rows: list[dict[str, Any]], config: Config) -> None:
-        pass
 
 
 class Run:
@@ -63,6 +48,13 @@ class Run:
 
     def train(self, reporter: Reporter, *, tensorboard: bool = False, wandb: bool = False) -> bool:
         """Train from the newest checkpoint or the start; False if it was asked to stop before the end."""
+        reporter.begin(self.folder, self.config)
+        try:
+            return self._begin(reporter, tensorboard, wandb)
+        finally:
+            reporter.end()
+
+    def _begin(self, reporter: Reporter, tensorboard: bool, wandb: bool) -> bool:
         if self.demos is None and self.config.needs != "nothing":
             where = self.folder / "demos.npz"
             raise SfmError(f"{where} is missing: a run keeps the demonstrations it imitates there")
@@ -124,8 +116,7 @@ class Run:
 
     def _kind(self) -> Any:
         """The class `Training`, with JAX set up for it."""
-        _choose_threads(self.config)
-        _keep_compiled_code()
+        set_up(self.config)
         from sfm.training.loop import Training  # imports JAX
 
         return Training
@@ -274,30 +265,6 @@ def _alone(folder: Path) -> Iterator[None]:
         except OSError as error:
             raise SfmError(f"{folder} is being trained by another process") from error
         yield
-
-
-def _choose_threads(config: Config) -> None:
-    """Small matrix products lose more to a second thread than they gain, and evaluation has use for the core.
-
-    NPROC is how many threads XLA starts on a CPU; it is read when JAX first computes, and left alone if set.
-    """
-    products = config.seeds * config.schedule.batch * config.learner.width**2
-    if products <= ONE_THREAD:
-        os.environ.setdefault("NPROC", "1")
-
-
-def _keep_compiled_code() -> None:
-    """JAX's persistent compilation cache: the second start is fast."""
-    import jax
-
-    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sfm" / "jax"
-    folder = Path(os.environ.get("SFM_CACHE", default))
-    with contextlib.suppress(OSError):  # without a cache it is only slower
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            jax.config.update("jax_compilation_cache_dir", str(folder))
-            jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-            jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
 @contextlib.contextmanager

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from sfm.config import Config, flat, to_dict
+from sfm.config import Config, flat, to_dict, understood
 from sfm.demos import Demos
 from sfm.envs import Env
 from sfm.policy import Policy
 from sfm.presets import PRESETS, preset
-from sfm.retired import understood
 from sfm.training.rollout import DEMONSTRATE, play, reset_seed
 
 __all__ = ["collect"]

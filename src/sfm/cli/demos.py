@@ -1,20 +1,19 @@
-"""`sfm demos`: list, inspect, convert and examine demonstrations."""
+"""`sfm demos`: list, inspect, convert, examine and collect demonstrations."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import tyro
+from tyro.conf import Positional
 
 from sfm.errors import SfmError
 
-__all__ = ["convert", "doctor", "inspect", "list_", "main"]
+__all__ = ["main"]
 
 
-def main(args: Sequence[str], **more: Callable[..., None]) -> int:
-    """Runs one of the commands below, or of `more`; `args` as on the command line."""
+def main(args: Sequence[str]) -> int:
     tyro.extras.subcommand_cli_from_dict(
-        {"list": list_, "inspect": inspect, "convert": convert, "doctor": doctor, **more},
+        {"list": list_, "inspect": inspect, "convert": convert, "doctor": doctor, "collect": collect},
         prog="sfm demos",
         description="List, inspect, convert, examine and collect demonstrations.",
         args=list(args),
@@ -43,9 +42,7 @@ def list_() -> None:
     Console().print(table if table.rows else "no demonstrations are bundled")
 
 
-def inspect(
-    path: Annotated[str, tyro.conf.Positional], task: str | None = None, plot: Path | None = None
-) -> None:
+def inspect(path: Positional[str], task: str | None = None, plot: Path | None = None) -> None:
     """Shapes, lengths and ranges of demonstrations; with a task also what the doctor says.
 
     Args:
@@ -69,8 +66,8 @@ def inspect(
 
 
 def convert(
-    source: Annotated[str, tyro.conf.Positional],
-    target: Annotated[str, tyro.conf.Positional],
+    source: Positional[str],
+    target: Positional[str],
     format: str | None = None,
     force: bool = False,
 ) -> None:
@@ -94,8 +91,8 @@ def convert(
 
 
 def doctor(
-    path: Annotated[str, tyro.conf.Positional],
-    task: Annotated[str, tyro.conf.Positional],
+    path: Positional[str],
+    task: Positional[str],
     gamma: float = 0.99,
 ) -> None:
     """Compares demonstrations with an environment and says what is wrong and what to do.
@@ -108,6 +105,48 @@ def doctor(
     errors = _report(path, task, gamma)
     if errors:
         raise SfmError(f"{path} does not fit '{task}': {errors} error{'s' if errors > 1 else ''}, see above")
+
+
+def collect(
+    policy: Positional[Path],
+    target: Positional[Path],
+    count: int = 5,
+    candidates: int = 20,
+    seed: int = 0,
+    force: bool = False,
+) -> None:
+    """Record demonstrations of a trained policy: the best of several noise-free episodes.
+
+    Args:
+        policy: A run folder, a policy file or the name of a bundled expert.
+        target: The .npz file to write.
+        count: How many to keep.
+        candidates: How many episodes to play.
+        seed: Of the starts.
+        force: Overwrite a file that exists.
+    """
+    if not 1 <= count <= candidates:
+        raise SfmError("--count must lie between 1 and --candidates")
+    if seed < 0:
+        raise SfmError("--seed must not be negative")
+    from rich.progress import Progress as Bar
+
+    from sfm import storage
+    from sfm.demos.files import check_new
+    from sfm.demos.formats import npz_files as npz
+    from sfm.envs import make
+    from sfm.evaluation.collect import collect as record
+    from sfm.policy import load_policy
+
+    check_new(target, force)
+    actor = load_policy(policy)
+    env = make(actor.meta["task"])
+    with Bar() as bar:
+        task = bar.add_task("episodes", total=candidates)
+        demos, made = record(env, actor, count, candidates, seed, lambda n: bar.update(task, completed=n))
+    npz.save(target, demos, provenance=storage.to_json(made))
+    print(f"wrote {target}: returns {', '.join(f'{r:.1f}' for r in made['returns'])}")
+    print(f"all {candidates}: {made['all_returns_mean']:.1f} +- {made['all_returns_std']:.1f}")
 
 
 def _report(path: str, task: str, gamma: float) -> int:

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from sfm.demos import command, load, save
+from sfm.cli import demos as command
+from sfm.demos import load, save
 from sfm.errors import SfmError
 from tests.demos.samples import assert_equal, demos
 

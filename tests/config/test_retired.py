@@ -11,13 +11,13 @@ import sfm
 from sfm import storage
 from sfm.agents.agent import make_agent
 from sfm.config import Config, StochasticConfig, TD3Config, TD7Config, from_dict, to_dict
+from sfm.config.retired import RETIRED, understood
 from sfm.demos import bundled
 from sfm.errors import SfmError
 from sfm.policy import save_policy
 from sfm.presets import PRESETS
-from sfm.retired import RETIRED, understood
 
-EARLIER = json.loads((Path(__file__).parent / "data" / "earlier_presets.json").read_text())
+EARLIER = json.loads((Path(__file__).parents[1] / "data" / "earlier_presets.json").read_text())
 
 
 def changed(part, **fields):

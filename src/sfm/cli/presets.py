@@ -1,0 +1,28 @@
+"""`sfm presets`: the named configurations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfm.cli.parse import parse
+from sfm.presets import DEFAULT, PRESETS
+
+__all__ = ["main"]
+
+SOURCES = {"nothing": "the reward", "states": "states", "actions": "states and actions"}
+
+
+@dataclass(frozen=True)
+class Presets:
+    """List the named configurations; `sfm train --preset NAME --help` shows all of one."""
+
+
+def main(args: Sequence[str]) -> int:
+    parse(Presets, "presets", args)
+    for name, config in PRESETS.items():
+        s = config.schedule
+        print(
+            f"{name:20} gamma {config.gamma}, batch {s.batch}, {s.steps:,} steps, "
+            f"{s.updates_per_step:g} updates per step, from {SOURCES[config.needs]}"
+            f"{'  (default)' if name == DEFAULT else ''}"
+        )
+    return 0

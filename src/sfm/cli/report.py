@@ -1,0 +1,36 @@
+"""What commands print when a run has ended or is evaluated."""
+
+from pathlib import Path
+
+import numpy as np
+
+from sfm import api
+from sfm.evaluation.scores import normalised
+from sfm.run import reopen
+
+__all__ = ["ended", "report", "summary"]
+
+EPISODES = 20  # at least, at the end of a run: those of an evaluation along the way tell too little
+
+
+def ended(result: api.Result, video: bool) -> int:
+    """The exit status after training."""
+    if not result.finished:
+        print(f"stopped and saved; go on with: sfm resume {result.folder}")
+        return 130
+    return report(result.folder, max(EPISODES, result.config.schedule.eval_episodes), video)
+
+
+def report(folder: Path, episodes: int, video: bool, seed: int | None = None) -> int:
+    returns = api.finish(folder, episodes=episodes, video=video, seed=seed, note=print)
+    expert, task = api.expert_return(folder), reopen(folder).config.task
+    for number, mine in returns.items():
+        close = f", {mine.mean() / expert:.0%} of the expert's {expert:.1f}" if expert else ""
+        scores = normalised(task, mine)
+        close += "" if scores is None else f", score {scores.mean():.2f} (0: random, 1: our expert)"
+        print(f"seed {number}: return {summary(mine)}{close}")
+    return 0
+
+
+def summary(returns: np.ndarray) -> str:
+    return f"{returns.mean():.1f} +- {returns.std():.1f} over {len(returns)} episodes"

@@ -1,0 +1,79 @@
+"""One run, whole: how to learn, what to learn, and when to do what."""
+
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Literal
+
+from sfm.config.checks import AtLeastOne, BelowOne, NotNegativeInt, check, require
+from sfm.config.learners import LearnerConfig, TD3Config
+from sfm.config.objectives import BCConfig, Needs, ObjectiveConfig, SFMConfig
+from sfm.config.schedule import ScheduleConfig
+
+__all__ = ["Config", "Normalise"]
+
+Normalise = Literal["none", "features", "all"]
+
+
+@dataclass(frozen=True)
+class Config:
+    """One run, whole."""
+
+    task: str = ""
+    """The task is a bundled one (see `sfm tasks`), another of dm_control, or a Gymnasium id."""
+    preset: str = ""
+    """The preset is a named configuration (see `sfm presets`), from which all other options start."""
+    gamma: BelowOne = 0.99
+    """The future is discounted by this factor per step."""
+    n_step: AtLeastOne = 1
+    """A critic's target has this many cumulants before a value of its own ends it."""
+    normalise: Normalise = "none"
+    """States are standardised by running statistics of replay for no network, for phi and what it learns with
+    (`features`), or for all."""
+    learner: LearnerConfig = field(default_factory=TD3Config)
+    """The learner is how to learn."""
+    objective: ObjectiveConfig = field(default_factory=SFMConfig)
+    """The objective is what to learn."""
+    schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
+    """The schedule says when to act, update, assess, evaluate and save."""
+    seed: NotNegativeInt = 0
+    """All randomness of the run derives from this number."""
+    seeds: AtLeastOne = 1
+    """This many seeds, from `seed` upwards, are trained at once."""
+    warm_start: str = "none"
+    """The actor begins anew (`none`), as a clone of the demonstrations' actions (`bc`), or as the policy of a
+    bundled expert (by its task), a run folder or a policy file; see `schedule.actor_start_update`."""
+    warm_start_updates: NotNegativeInt = 5_000
+    """The cloning of `warm_start` takes this many updates before the first step."""
+
+    @property
+    def updates(self) -> int:
+        """Of the whole run, or a little more: its random steps earn none."""
+        return round(self.schedule.steps * self.schedule.updates_per_step)
+
+    @property
+    def begins_with_policy(self) -> bool:
+        return self.warm_start not in ("none", "bc")
+
+    @property
+    def needs(self) -> Needs:
+        """What of demonstrations this run needs."""
+        return "actions" if self.warm_start == "bc" else self.objective.needs
+
+    def __post_init__(self) -> None:
+        """Checks what concerns several parts; each has checked itself."""
+        check(self)
+        require(self.seed + self.seeds <= 2**31, "seeds must stay below 2**31")
+        kind = self.objective.kind
+        can = self.n_step == 1 or self.objective.looks_ahead
+        require(can, f"n_step above 1 does not work with the objective '{kind}'")
+        can = self.normalise != "features" or isinstance(self.objective, SFMConfig)
+        require(can, f"the objective '{kind}' has no features: normalise must be none or all")
+        can = self.schedule.average_updates == 0 or not isinstance(self.objective, BCConfig)
+        require(
+            can, f"average_updates does not work with the objective '{kind}', which keeps what validates best"
+        )
+        for place in ("learner", "objective"):
+            part = getattr(self, place)
+            for name in getattr(part, "intervals", ()):  # updates are counted within a chunk
+                even = self.schedule.chunk % attrgetter(name)(part) == 0
+                require(even, f"schedule.chunk must be a multiple of {place}.{name}")
