@@ -1,13 +1,8 @@
-"""FLOPs of one update: the least that its matrix products need, counted by hand, and what XLA executes.
-
-The least counts each network once on the same rows, also where both critic and actor need it, and its
-gradients only where a loss needs them. What is not a matrix product counts as nothing.
-"""
+"""FLOPs of one update: what XLA executes, against the least that its matrix products need."""
 
 import collections
 import dataclasses
 import functools
-import itertools
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -17,30 +12,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from benchmarks.least import ACTION, OBS, STATES, least
 from benchmarks.measure import Row, Settings
 from sfm.agents.agent import make_agent
-from sfm.agents.objectives import OPOLO, SFM
-from sfm.agents.types import ExpertStates
-from sfm.config import (
-    BCConfig,
-    BCOConfig,
-    Config,
-    CostConfig,
-    DiscriminatorConfig,
-    FeatureConfig,
-    InverseConfig,
-    IQConfig,
-    OPOLOConfig,
-    RewardConfig,
-    SFMConfig,
-    TD7Config,
-)
+from sfm.agents.objectives.opolo import OPOLO
+from sfm.agents.objectives.sfm import SFM
+from sfm.agents.types import Context, ExpertStates
+from sfm.config import Config, OPOLOConfig
 from sfm.presets import preset
 from sfm.training import buffer
 
 __all__ = ["ACTION", "OBS", "STATES", "Product", "executed", "flops", "least", "products", "steady"]
 
-OBS, ACTION, STATES = 24, 6, 1000  # a walker and its demonstration
 BASELINES = ("expert-td3", "mm-td7-cpu", "gaifo-td3-cpu", "opolo-td3-cpu", "iq-learn-cpu", "bc", "bco")
 
 
@@ -57,9 +40,6 @@ def steady(config: Config) -> Config:
     if isinstance(config.objective, OPOLOConfig):
         return dataclasses.replace(config, objective=dataclasses.replace(config.objective, inverse_first=0))
     return config
-
-
-# What is executed
 
 
 def executed(config: Config) -> float:
@@ -109,7 +89,7 @@ def _products(hlo: str) -> Iterator[Product]:
 def _programs(config: Config) -> list[tuple[float, Any]]:
     """Compiled programs and the share that each has in an update.
 
-    XLA counts the larger branch of a condition and one turn of a loop: an update in which all is due. From it
+    XLA counts the dearer branch of a condition and one turn of a loop: an update in which all is due. From it
     are taken, by negative shares, the parts that are due only now and then.
     """
     config = steady(config)
@@ -121,10 +101,10 @@ def _programs(config: Config) -> list[tuple[float, Any]]:
         stored = buffer.empty(1, 2 * STATES, OBS, ACTION), buffer.stack_tables([layout])
         replay, table = jax.tree.map(lambda x: jnp.asarray(x)[0], stored)
         rows = buffer.sample(replay, table, key, batch, goals=objective.uses_goals, spec=agent.spec)
-        other = buffer.sample(replay, table, key, batch) if objective.uses_other else rows
+        recent = buffer.sample(replay, table, key, batch) if objective.uses_recent else rows
         obs, action = jnp.zeros((1, STATES + 1, OBS)), jnp.zeros((1, STATES, ACTION))
         demos = ExpertStates(obs, jnp.array([STATES]), action)
-        return agent.init(np.random.default_rng(0)), rows, other, demos, jnp.array(1), key
+        return agent.init(np.random.default_rng(0)), Context(rows, recent, demos, jnp.array(1), key)
 
     shapes = jax.eval_shape(arguments)
 
@@ -136,24 +116,21 @@ def _programs(config: Config) -> list[tuple[float, Any]]:
     seldom: list[tuple[Any, float]] = []  # a part, and the updates from one time to the next
     if isinstance(objective, SFM) and objective.config.expert_interval > 1:
 
-        def expert(state, rows, other, demos, step, key):
+        def expert(state, context):
             value = functools.partial(agent.learner.value, state.learner)
-            return objective.expert_features(state.objective, value, demos, key)
+            return objective.expert_features(state.objective, value, context.demos, context.key)
 
         seldom = [(compiled(expert), delay * objective.config.expert_interval)]
     if isinstance(objective, OPOLO):
         cost, inverse = objective._fit_cost, objective._fit_inverse
         seldom = [
-            (
-                compiled(lambda s, rows, _, d, i, k: cost(s.objective, rows, d, k)),
-                objective.config.cost_interval,
-            ),
-            (compiled(lambda s, rows, *_: inverse(s.objective, rows)), objective.config.inverse_interval),
+            (compiled(lambda s, context: cost(s.objective, context)), objective.config.cost_interval),
+            (compiled(lambda s, c: inverse(s.objective, c.batch)), objective.config.inverse_interval),
         ]
     programs = [(1 / delay, compiled(agent.update))]
     programs += [(1 / every - 1 / delay, part) for part, every in seldom]
     if delay > 1:  # without the actor, and without the parts
-        rest = compiled(lambda s, rows, o, d, i, k: agent.update(s, rows, o, d, jnp.array(1), k))
+        rest = compiled(lambda s, context: agent.update(s, context._replace(step=jnp.array(1))))
         programs.append((1 - 1 / delay, rest))
     return programs
 
@@ -162,166 +139,3 @@ def _programs(config: Config) -> list[tuple[float, Any]]:
 _QUICKLY: dict[str, Any] = {"xla_backend_optimization_level": 0}
 if jax.__version__.startswith("0.10."):
     _QUICKLY["xla_cpu_use_fusion_emitters"] = False
-
-
-# What is needed
-
-
-class Net(NamedTuple):
-    """Dense layers one after another. FLOPs per row."""
-
-    sizes: tuple[int, ...]
-
-    @property
-    def layers(self) -> list[int]:
-        """Weights of each."""
-        return [i * j for i, j in itertools.pairwise(self.sizes)]
-
-    @property
-    def forward(self) -> int:
-        return 2 * sum(self.layers)
-
-    def passed(self, inputs: int) -> int:
-        """Forward, and backward to this many of its inputs."""
-        return self.forward + 2 * sum(self.layers[1:]) + 2 * inputs * self.sizes[1]
-
-    def trained(self, inputs: int = 0) -> int:
-        """The same, and the gradient of its weights."""
-        return self.passed(inputs) + self.forward
-
-
-class Learning(NamedTuple):
-    """Least FLOPs per row of a learner's parts; psi is that of one twin."""
-
-    embed: float  # what the update trains besides critic and actor, and embeddings of (s, a)
-    fit: float  # psi(s, a), trained
-    act: float  # pi of states that are new
-    psi: float  # psi of states and actions that are new
-    bootstrap: float  # psi of all target twins at the end of a target
-    improve: float  # pi and psi(s, pi(s)), trained through
-    clone: float  # pi of states that are new, trained
-    value_next: float  # psi(s', pi(s')), less what the bootstrap has computed
-
-
-def learning(config: Config, dim: int, critics: int = 2) -> Learning:
-    """Of the config's learner with critics in R^dim."""
-    c = config.learner
-    twins = 1 if c.actor_twin == "first" else critics
-    if isinstance(c, TD7Config):
-        return _td7(c, dim, critics, twins)
-    hidden = (c.width,) * c.depth
-    actor = Net((OBS, *hidden, ACTION * (2 if c.kind == "stochastic" else 1)))
-    critic = Net((OBS + ACTION, *hidden, dim))
-    known = config.n_step == 1 and getattr(c, "target_actor", "online") == "online"
-    return Learning(
-        embed=0,
-        fit=critic.trained(),
-        act=actor.forward,
-        psi=critic.forward,
-        bootstrap=actor.forward + critics * critic.forward,
-        improve=actor.trained() + twins * critic.passed(ACTION),
-        clone=actor.trained(),
-        value_next=critic.forward + (0 if known else actor.forward),
-    )
-
-
-def _td7(c: TD7Config, dim: int, critics: int, twins: int) -> Learning:
-    w, z = c.width, c.embedding
-    state, pair = Net((OBS, w, w, z)), Net((z + ACTION, w, w, z))
-    actor_stem, actor = Net((OBS, w)), Net((w + z, w, w, ACTION))
-    stem, critic = Net((OBS + ACTION, w)), Net((w + 2 * z, w, w, dim))
-    act = state.forward + actor_stem.forward + actor.forward
-    psi = pair.forward + stem.forward + critic.forward
-    moved = actor_stem.trained() + actor.trained(w)  # the embedding of s is known
-    return Learning(
-        embed=state.trained() + pair.trained(z) + state.forward + state.forward + pair.forward,
-        fit=stem.trained() + critic.trained(w),
-        act=act,
-        psi=psi,
-        bootstrap=act + critics * psi - (critics - 1) * pair.forward,
-        improve=moved + pair.passed(ACTION) + twins * (stem.passed(ACTION) + critic.passed(w + z)),
-        clone=moved + state.forward,
-        value_next=act + psi,
-    )
-
-
-_WITH_TD7 = SFMConfig | RewardConfig | DiscriminatorConfig  # the others train more than pi(s) and psi(s, a)
-
-
-def least(config: Config) -> float:
-    """The least FLOPs of one update."""
-    o, batch = config.objective, config.schedule.batch
-    if isinstance(config.learner, TD7Config) and not isinstance(o, _WITH_TD7):
-        raise NotImplementedError(f"the least of {o.kind} with TD7")
-    ahead = config.n_step - 1  # cumulants of later states, per row
-    if isinstance(o, SFMConfig):
-        dim = o.features.dim + (OBS if o.features.state else 0)
-        always, acting = _sfm(o, learning(config, dim, o.critics), batch, ahead)
-    else:
-        always, acting = _scalar(o, learning(config, 1), ahead)
-    rows = 2 * batch if isinstance(o, IQConfig) else batch  # half are the expert's
-    return rows * (always + acting / config.learner.actor_delay)
-
-
-def _sfm(o: SFMConfig, it: Learning, batch: int, ahead: int) -> tuple[float, float]:
-    """Per row: of every update, and of an actor step."""
-    phi = Net((OBS, *(o.features.width,) * o.features.depth, o.features.dim))
-    independent = o.witness_batch == "independent"
-    now, following = (it.act + it.psi, it.act + it.psi) if independent else (0, it.value_next)
-    policy = now + following if o.match_from == "start" else phi.forward
-    expert = phi.forward * STATES / batch / o.expert_interval
-    often = 1 / o.features.interval
-    features = often * _features(o.features, phi) + (1 - often) * phi.forward
-    always = features + ahead * phi.forward + it.embed + it.bootstrap + o.critics * it.fit
-    return always, it.improve + policy + expert
-
-
-def _features(f: FeatureConfig, phi: Net) -> float:
-    def headed(sees: int, target: int, states: int = 1) -> float:
-        head = Net((states * f.dim + sees, f.head_width, f.head_width, target))
-        return states * phi.trained() + head.trained(states * f.dim)
-
-    return {
-        "fdm": headed(ACTION, OBS),
-        "idm": headed(0, ACTION, states=2),
-        "ae": headed(0, OBS),
-        "hr": 2 * (2 * phi.trained() + 3 * phi.forward),
-        "random": phi.forward,
-        "adversarial": phi.forward,
-    }[f.method]
-
-
-def _scalar(o: Any, it: Learning, ahead: int) -> tuple[float, float]:
-    """The same of objectives with a scalar critic."""
-    learned = it.embed + it.bootstrap + 2 * it.fit
-    match o:  # what both critic and actor step need counts in the former
-        case RewardConfig():
-            return learned, it.improve
-        case DiscriminatorConfig():
-            cost = _cost(o.cost, 2 if o.sees == "pair" else 1)
-            return learned + (1 + ahead) * cost.forward, it.improve
-        case OPOLOConfig():
-            cost, inverse = _cost(o.cost, 2), _inverse(o.inverse)
-            # of the gradient penalty: forward, backward, and backward through both
-            fit_cost = 2 * cost.trained() + 6 * cost.forward
-            always = learned + cost.forward + fit_cost / o.cost_interval
-            always += inverse.trained() / o.inverse_interval + it.act + 2 * it.fit
-            return always, it.improve - it.act + it.clone + inverse.forward
-        case IQConfig():
-            twins = 1 if o.twins == "first" else 2
-            following = it.fit if o.bootstrap == "online" else it.psi
-            return it.embed + 2 * it.act + twins * (2 * it.fit + following), it.improve - it.act
-        case BCConfig():
-            return 0, it.clone
-        case BCOConfig():
-            inverse = _inverse(o.inverse)
-            return inverse.trained(), it.clone + inverse.forward
-    raise NotImplementedError(f"the least of objective {o.kind}")
-
-
-def _cost(c: CostConfig, states: int) -> Net:
-    return Net((states * OBS, *(c.width,) * c.depth, 1))
-
-
-def _inverse(c: InverseConfig) -> Net:
-    return Net((2 * OBS, c.width, c.width, ACTION))

@@ -7,11 +7,197 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfm.config import Config
+from sfm.config import Config, flat, to_dict
 from sfm.envs import make
 from sfm.presets import PRESETS
 from sfm.training.loop import Training
 from tests.conftest import trained
+
+# The values of the paper's experiments; where paper and code differ, those of the authors' code.
+
+LOOP = {
+    "n_step": 1,
+    "normalise": "none",
+    "learner.actor_twin": "first",
+    "schedule.steps": 1_000_000,
+    "schedule.envs": 1,
+    "schedule.random_steps": 10_000,
+    "schedule.updates_per_step": 1.0,
+    "schedule.bursts_per_episode": 1,
+    "schedule.batch": 1024,
+    "schedule.replay": 1_000_000,
+    "schedule.average_updates": 0,
+    "schedule.eval_every": 25_000,
+    "schedule.eval_episodes": 10,
+}
+SFM = LOOP | {
+    "objective.kind": "sfm",
+    "objective.features.method": "fdm",
+    "objective.features.dim": 128,
+    "objective.features.width": 1024,
+    "objective.features.depth": 3,
+    "objective.features.head_width": 1024,
+    "objective.features.interval": 1,
+    "objective.features.centre": False,
+    "objective.features.state_weight": 0.0,
+    "objective.ema": 0.98,
+    "objective.witness_batch": "same",
+    "objective.actor_loss": "witness_flow",
+    "objective.bootstrap": "target",
+    "objective.tail": "bootstrap",
+    "objective.match_from": "start",
+    "objective.expert_interval": 1,
+    "objective.critics": 2,
+    "objective.witness_error_weight": 0.0,
+    "objective.scale_psi": False,
+    "objective.unit_witness": False,
+    "schedule.assess_after": 75_000,
+    "schedule.assess_episodes": 3,
+    "schedule.assess_relax": 1.1,
+    "schedule.assess_by": "min",
+}
+TD3 = {
+    "learner.kind": "td3",
+    "learner.lr_actor": 3e-4,
+    "learner.lr_critic": 3e-4,
+    "learner.width": 256,
+    "learner.depth": 2,
+    "learner.init": "orthogonal",
+    "learner.layer_norm": False,
+    "learner.actor_norm": False,
+    "learner.pretanh_penalty": 0.0,
+    "learner.actor_delay": 2,
+    "learner.polyak": 0.005,
+    "learner.polyak_on": "actor_steps",
+    "learner.target_actor": "online",
+    "learner.target_noise": 0.2,
+    "learner.target_noise_clip": 0.5,
+    "learner.explore_noise": 0.1,
+}
+TD7 = {
+    "learner.kind": "td7",
+    "learner.lr_actor": 5e-4,
+    "learner.lr_critic": 5e-4,
+    "learner.lr_encoder": 1e-4,
+    "learner.width": 256,
+    "learner.embedding": 256,
+    "learner.init": "lecun",
+    "learner.layer_norm": False,
+    "learner.actor_norm": False,
+    "learner.actor_delay": 2,
+    "learner.target_interval": 250,
+    "learner.target_noise": 0.2,
+    "learner.target_noise_clip": 0.5,
+    "learner.explore_noise": 0.1,
+}
+STOCHASTIC = {
+    "learner.kind": "stochastic",
+    "learner.lr_actor": 3e-4,
+    "learner.lr_critic": 3e-4,
+    "learner.width": 256,
+    "learner.depth": 2,
+    "learner.init": "orthogonal",
+    "learner.actor_delay": 1,
+    "learner.polyak": 0.005,
+    "learner.temperature": 0.2,
+    "learner.log_std_min": -2.5,
+    "learner.log_std_max": 2.5,
+    "learner.tanh_correction": False,
+}
+COST = {
+    "objective.cost.width": 256,
+    "objective.cost.depth": 2,
+    "objective.cost.activation": "relu",
+    "objective.cost.loss": "ipm",
+    "objective.cost.penalty": 10.0,
+    "objective.cost.penalty_norm": 0.4,
+    "objective.cost.entropy": 0.0,
+    "objective.cost.optimizer": "adam",
+    "objective.cost.lr": 8e-4,
+    "objective.cost.lr_final": 1e-7,
+    "objective.cost.decay_updates": 100,
+}
+MM = LOOP | COST | {
+    "gamma": 0.99,
+    "objective.kind": "discriminator",
+    "objective.sees": "state",
+    "objective.refresh_every": 10_000,
+    "objective.refresh_episodes": 4,
+    "objective.refresh_updates": 1,
+    "objective.refresh_batch": 4096,
+}  # fmt: skip
+MM_TD3 = {"learner.init": "lecun", "learner.target_actor": "polyak", "learner.polyak_on": "every_step"}
+PAPER: dict[str, dict[str, Any]] = {
+    "sfm-td7": SFM | TD7 | {"gamma": 0.99, "objective.features.lr": 1e-4, "objective.bootstrap": "online"},
+    "sfm-td3": SFM | TD3 | {"gamma": 0.995, "objective.features.lr": 3e-4},
+    "sfm-stochastic": SFM | STOCHASTIC | {
+        "gamma": 0.995,
+        "objective.features.lr": 3e-4,
+        "objective.ema": 0.95,
+        "objective.actor_loss": "witness",
+    },
+    "mm-td7": MM | TD7,
+    "mm-td3": MM | TD3 | MM_TD3,
+    "gaifo-td7": MM | TD7 | {"objective.sees": "pair", "learner.lr_actor": 3e-4, "learner.lr_critic": 3e-4},
+    "gaifo-td3": MM | TD3 | MM_TD3 | {"objective.sees": "pair"},
+    "opolo-td3": LOOP | TD3 | COST | {
+        "gamma": 0.99,
+        "learner.width": 350,  # two layers with as many parameters as the authors' 400 and 300 units
+        "learner.init": "lecun",
+        "learner.target_noise": 0.0,
+        "learner.actor_twin": "min",
+        "objective.cost.activation": "tanh",
+        "objective.cost.loss": "js",
+        "objective.cost.penalty_norm": 1.0,
+        "objective.cost.entropy": 1e-3,
+        "objective.cost.lr": 3e-4,
+        "objective.cost.lr_final": None,
+        "objective.cost_interval": 50,
+        "objective.inverse.width": 256,
+        "objective.inverse.lr": 3e-4,
+        "objective.inverse.decay": 1e-3,
+        "objective.inverse_interval": 10,
+        "objective.inverse_first": 2500,
+        "objective.alpha": 0.1,
+        "objective.clone": 0.1,
+        "schedule.batch": 100,
+    },
+    "iq-learn": LOOP | STOCHASTIC | {
+        "gamma": 0.99,
+        "learner.lr_actor": 3e-5,
+        "learner.temperature": 0.01,
+        "learner.log_std_min": -5.0,
+        "learner.log_std_max": 2.0,
+        "learner.tanh_correction": True,
+        "objective.value_term": "value",
+        "objective.chi": 0.5,
+        "objective.chi_over": "all",
+        "objective.bootstrap": "target",
+        "objective.twins": "first",
+        "schedule.batch": 256,
+        "schedule.replay": 500_000,
+        "schedule.random_steps": 0,
+    },
+    "bc": {
+        "learner.kind": "td3",
+        "learner.lr_actor": 3e-4,
+        "learner.width": 256,
+        "learner.depth": 2,
+        "learner.init": "orthogonal",
+        "learner.actor_delay": 1,
+        "objective.kind": "bc",
+        "objective.validation": 0.0,
+        "schedule.batch": 256,
+        "schedule.steps": 20_000,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_a_preset_of_the_paper_has_its_values(name):
+    values = dict(flat(to_dict(PRESETS[name])))
+    assert {place: values[place] for place in PAPER[name]} == PAPER[name]
+
 
 BASELINES = [name for name in PRESETS if name.split("-")[0] in ("mm", "gaifo", "opolo")]
 

@@ -9,8 +9,9 @@ import numpy as np
 import optax
 
 from sfm.agents.learners import make_learner
+from sfm.agents.learners.base import CriticLoss, td_loss
 from sfm.agents.optim import Trained
-from sfm.agents.types import Batch, ExpertStates, Spec
+from sfm.agents.types import Batch, Context, ExpertStates, Spec
 from sfm.config import FeatureConfig, SFMConfig, StochasticConfig, TD3Config, TD7Config
 
 SPEC = Spec(obs_dim=4, action_dim=2, gamma=0.6)
@@ -46,6 +47,18 @@ def random_demos(lengths: tuple[int, ...] = (5, 3), padding: float = 0.0) -> Exp
     obs = np.random.default_rng(9).normal(size=(len(lengths), max(lengths) + 1, SPEC.obs_dim))
     obs[np.arange(max(lengths) + 1)[None] > np.array(lengths)[:, None]] = padding
     return ExpertStates(number(obs), jnp.array(lengths, jnp.int32))
+
+
+def context(batch: Batch | None = None, **others: Any) -> Context:
+    """At step 1, with what is given and random rows for the rest."""
+    batch = random_batch() if batch is None else batch
+    usual = {"recent": batch, "demos": random_demos(), "step": jnp.array(1), "key": jax.random.key(0)}
+    return Context(batch, **usual | others)
+
+
+def regression(batch: Batch, cumulant: Any, twins: str = "mean") -> CriticLoss:
+    """The loss of critics that regress on `cumulant + gamma * bootstrap`."""
+    return lambda critics: td_loss(critics, batch, cumulant, twins)
 
 
 def small_sfm(method: str = "random", dim: int = DIM, **changes: Any) -> SFMConfig:
@@ -117,11 +130,11 @@ def bootstrap(learner: Any, state: Any, batch: Batch, twins: str = "mean", seed:
     def run(state, batch, key):
         seen = []
 
-        def loss(critics, batch, cumulant):
+        def loss(critics):
             seen.append(critics.bootstrap(twins))
             return critics.psi(batch.obs, batch.action).sum(), seen[0]
 
-        learner.critic_step(state, batch, jnp.zeros((batch.obs.shape[0], DIM)), loss, key)
+        learner.critic_step(state, batch, loss, key)
         return seen[0]
 
     return np.asarray(run(state, batch, jax.random.key(seed)))

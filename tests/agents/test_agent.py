@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import LEARNERS, SPEC, assert_close, random_batch, random_demos, rng, same, small_sfm
+from helpers import LEARNERS, SPEC, assert_close, context, random_batch, random_demos, rng, same, small_sfm
 
 from sfm.agents.agent import make_agent
-from sfm.agents.types import Ahead
+from sfm.agents.types import NStep
 from sfm.config import Config, DiscriminatorConfig, RewardConfig
 
 KEY = jax.random.key(0)
@@ -30,7 +30,7 @@ def updates(agent, state, count):
     """The states before the first and after each update, and the metrics of each."""
     update = jax.jit(
         lambda s, step: agent.update(
-            s, random_batch(), random_batch(1), random_demos(), step, jax.random.fold_in(KEY, step)
+            s, context(recent=random_batch(1), step=step, key=jax.random.fold_in(KEY, step))
         )
     )
     states, metrics = [state], []
@@ -76,22 +76,22 @@ def test_targets_of_several_steps_are_those_of_as_many_single_ones(kind, objecti
     agent, state = make(kind, objective, n_step=2)
     batch, later = random_batch(), random_batch(3)
     one = [x[:, None] for x in (later.obs, later.next_obs, later.reward, later.mask / 3)]
-    ahead = Ahead(*one, last=later.goal, discount=later.mask)
+    ahead = NStep(*one, last=later.goal, discount=later.mask)
     seen = []
 
-    def spy(critics, batch, cumulant):
+    def spy(o, critics, batch, cumulant):
         seen.append((cumulant, critics.bootstrap("mean")))
         return jnp.zeros(()), cumulant
 
     def updated(batch):
         agent.objective.critic_loss = spy
-        agent.update(state, batch, batch, random_demos(), jnp.array(1), KEY)
+        agent.update(state, context(batch))
         return jax.tree.map(np.asarray, seen.pop())
 
     with jax.disable_jit():
         _, bootstrap = updated(batch._replace(next_obs=later.goal, mask=later.mask / SPEC.gamma))
         single, _ = updated(batch)
-        both, beyond = updated(batch._replace(ahead=ahead))
+        both, beyond = updated(batch._replace(n_step=ahead))
     reward = agent.objective.cumulant(state.objective, later.obs, later.next_obs, later.reward)
     assert_close(both, single + np.asarray(later.mask / 3)[:, None] * np.asarray(reward), atol=1e-5)
     assert_close(beyond, bootstrap, atol=1e-5)
@@ -122,9 +122,7 @@ def test_every_learner_takes_every_objective(kind):
 
         def run(key, agent=agent):
             state = agent.init(rng())
-            return state, agent.update(
-                state, random_batch(), random_batch(), random_demos(), jnp.array(1), key
-            )
+            return state, agent.update(state, context(key=key))
 
         state, (after, metrics) = jax.eval_shape(run, KEY)
         assert state.learner.critic.net.mlp.layers[-1].bias.shape == (2, dim)
@@ -141,7 +139,7 @@ def test_updates_of_seeds_under_vmap_keep_the_delayed_actor_a_branch():
 
     def run(step):
         def one(s, k):
-            return agent.update(s, random_batch(), random_batch(), random_demos(), step, k)
+            return agent.update(s, context(step=step, key=k))
 
         return jax.vmap(one)(many, jax.random.split(KEY))
 
@@ -161,7 +159,7 @@ def test_a_normalising_agent_does_not_see_the_units_of_states(kind):
 
     def run(unit):
         batch, demos = unit(random_batch()), unit(random_demos())
-        after, metrics = agent.update(state, batch, batch, demos, jnp.array(2), KEY)
+        after, metrics = agent.update(state, context(batch, demos=demos, step=jnp.array(2)))
         score = agent.score(after, demos.obs, demos.length, jnp.zeros(2, bool), jnp.zeros(2))
         return after.learner, metrics, agent.policy(after)(batch.obs), score
 

@@ -4,7 +4,8 @@ import dataclasses
 
 import pytest
 
-from benchmarks.flops import Net, Product, executed, least, products
+from benchmarks.flops import Product, executed, products
+from benchmarks.least import Net, least
 from sfm.presets import PRESETS, preset
 
 

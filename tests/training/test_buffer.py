@@ -12,7 +12,7 @@ from sfm.training.buffer import Episodes, Layout
 
 LONGEST, CAPACITY, ROWS = 8, 40, 6
 add = jax.jit(buffer.add)
-draw = jax.jit(buffer.sample, static_argnums=3, static_argnames=("goals", "newest", "spec"))
+draw = jax.jit(buffer.sample, static_argnums=3, static_argnames=("goals", "recent_window", "spec"))
 
 
 def episode(number: int, length: int, terminated: bool) -> Episodes:
@@ -59,7 +59,7 @@ def test_what_is_ahead_stays_in_the_episode(plan, n):
     length, terminated = np.array(plan)[number].T
     k = time[:, None] + np.arange(1, n)
     inside = k < length[:, None]
-    ahead = batch.ahead
+    ahead = batch.n_step
     np.testing.assert_allclose(ahead.weight, inside * 0.9 ** np.arange(1, n), rtol=1e-6)
     np.testing.assert_array_equal(ahead.obs[..., 0], np.repeat(number[:, None], n - 1, 1))
     np.testing.assert_array_equal(ahead.obs[..., 1][inside], k[inside])
@@ -74,10 +74,10 @@ def test_what_is_ahead_stays_in_the_episode(plan, n):
 def test_the_newest_transitions_can_be_asked_for():
     replay, layout = fill([(5, False)] * 3)
     one = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
-    drawn = draw(*one, jax.random.key(0), 512, newest=7)
+    drawn = draw(*one, jax.random.key(0), 512, recent_window=7)
     seen = {(int(number), int(time)) for number, time in np.asarray(drawn.obs)}
     assert seen == {(1, 3), (1, 4), *((2, t) for t in range(5))}
-    more = draw(*one, jax.random.key(0), 512, newest=700)
+    more = draw(*one, jax.random.key(0), 512, recent_window=700)
     assert len({tuple(row) for row in np.asarray(more.obs).tolist()}) == 15
 
 

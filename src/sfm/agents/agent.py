@@ -10,9 +10,10 @@ from jax import Array
 
 from sfm.agents.learners import Learner, make_learner
 from sfm.agents.learners.policies import StandardisedPolicy
-from sfm.agents.objectives import BC, Objective, make_objective
+from sfm.agents.objectives import Objective, make_objective
+from sfm.agents.objectives.cloning import BC
 from sfm.agents.optim import Moments
-from sfm.agents.types import Batch, ExpertStates, Metrics, Spec
+from sfm.agents.types import Context, ExpertStates, Metrics, Spec
 from sfm.config import BCConfig, Config
 
 __all__ = ["Agent", "AgentState", "make_agent"]
@@ -77,40 +78,35 @@ class Agent(NamedTuple):
         objective, metrics = self.objective.refresh(state.objective, seen, length, demos, key)
         return state._replace(objective=objective, moments=moments), metrics
 
-    def update(
-        self, state: AgentState, batch: Batch, other: Batch, demos: ExpertStates, step: Array, key: Array
-    ) -> tuple[AgentState, Metrics]:
-        """Update number `step`: features, critic, (delayed) actor, targets."""
-        k_objective, k_critic, k_weight, k_actor, k_blend, k_penalty = jax.random.split(key, 6)
-        batch = self.objective.blend(batch, demos, k_blend)
+    def update(self, state: AgentState, context: Context) -> tuple[AgentState, Metrics]:
+        """Update number `context.step`: features, critic, (delayed) actor, targets."""
+        k_objective, k_critic, k_weight, k_actor, k_blend, k_penalty = jax.random.split(context.key, 6)
+        batch = self.objective.blend(context._replace(key=k_blend))
         moments = state.moments.add(batch.obs) if state.moments else None
         see = functools.partial(_seen, moments)
-        batch, other, demos = batch.seen(see), other.seen(see), _expert_seen(moments, demos)
-        objective, cumulant, metrics = self.objective.update(state.objective, batch, demos, step, k_objective)
-        if (ahead := batch.ahead) is not None:
-            later = self.objective.cumulant(objective, ahead.obs, ahead.next_obs, ahead.reward)
-            cumulant += jax.lax.stop_gradient(jnp.einsum("bn,bnd->bd", ahead.weight, later))
-        learner, critic_metrics = self.learner.critic_step(
-            state.learner, batch, cumulant, self.objective.critic_loss_now(objective), k_critic
-        )
+        batch, recent, demos = batch.seen(see), context.recent.seen(see), _expert_seen(moments, context.demos)
+        context = Context(batch, recent, demos, context.step, k_objective)
+        objective, cumulant, metrics = self.objective.update(state.objective, context)
+        if (n := batch.n_step) is not None:
+            later = self.objective.cumulant(objective, n.obs, n.next_obs, n.reward)
+            cumulant += jax.lax.stop_gradient(jnp.einsum("bn,bnd->bd", n.weight, later))
+        loss = functools.partial(self.objective.critic_loss, objective, batch=batch, cumulant=cumulant)
+        learner, critic_metrics = self.learner.critic_step(state.learner, batch, loss, k_critic)
 
         @jax.jit  # so that it is traced once, for its shapes and for the branch
         def improve(learner: Any, objective: Any) -> tuple[Any, Any, Metrics]:
             value = functools.partial(self.learner.value, learner)
-
-            turn = step // self.actor_delay
-            weigh = self.objective.weigh(objective, value, batch, other, demos, turn, k_weight)
+            turn = context._replace(step=context.step // self.actor_delay, key=k_weight)
+            penalty = self.objective.penalty(objective, turn._replace(key=k_penalty))
+            psi, climb = self.learner.actor_step(learner, batch, penalty, k_actor)
+            weight, objective, metrics = self.objective.weight(objective, psi, value, turn)
             if self.rests:
-                _, (objective, weight_metrics) = weigh(value(batch.obs, k_actor))
-                return learner, objective, weight_metrics
-            penalty = self.objective.penalty(objective, batch, demos, k_penalty)
-            learner, (objective, weight_metrics), actor_metrics = self.learner.actor_step(
-                learner, batch, weigh, penalty, k_actor
-            )
-            return learner, objective, weight_metrics | actor_metrics
+                return learner, objective, metrics
+            learner, actor_metrics = climb(weight)
+            return learner, objective, metrics | actor_metrics
 
-        learner, objective, actor_metrics = self._delayed(improve, step, learner, objective)
-        state = AgentState(self.learner.sync(learner, step), objective, moments)
+        learner, objective, actor_metrics = self._delayed(improve, context.step, learner, objective)
+        state = AgentState(self.learner.sync(learner, context.step), objective, moments)
         return state, metrics | critic_metrics | actor_metrics
 
     def _delayed(self, improve, step: Array, learner: Any, objective: Any) -> tuple[Any, Any, Metrics]:

@@ -52,9 +52,13 @@ class Trained(eqx.Module, Generic[Net]):
 
     def step(self, loss: Callable[[Net], tuple[Array, Any]]) -> tuple["Trained[Net]", Array, Any]:
         """One step down `loss(net) -> (scalar, aux)`. Returns (trained, loss, aux)."""
-        (value, aux), grads = jax.value_and_grad(loss, has_aux=True)(self.net)
-        updates, opt = self.tx.update(grads, self.opt, self.net)  # pyright: ignore
-        return Trained(optax.apply_updates(self.net, updates), opt, self.tx), value, aux  # pyright: ignore
+        (value, aux), gradient = jax.value_and_grad(loss, has_aux=True)(self.net)
+        return self.moved(gradient), value, aux
+
+    def moved(self, gradient: Net) -> "Trained[Net]":
+        """One step down this gradient."""
+        updates, opt = self.tx.update(gradient, self.opt, self.net)  # pyright: ignore
+        return Trained(optax.apply_updates(self.net, updates), opt, self.tx)  # pyright: ignore
 
 
 def zeros(*shape: int, dtype: Any = np.float32) -> Array:

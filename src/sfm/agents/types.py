@@ -1,13 +1,13 @@
 """The values that flow between learner and objective."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jax import Array
 
 from sfm.config import Normalise
 
-__all__ = ["Ahead", "Batch", "ExpertStates", "Metrics", "Spec", "ValueFn", "Weigh"]
+__all__ = ["Batch", "Context", "ExpertStates", "Metrics", "NStep", "Spec", "ValueFn"]
 
 Metrics = dict[str, Array]
 
@@ -24,7 +24,7 @@ class Spec(NamedTuple):
     normalise: Normalise = "none"  # which networks see standardised states
 
 
-class Ahead(NamedTuple):
+class NStep(NamedTuple):
     """What follows a transition within n steps of its episode."""
 
     obs: Array  # [B, n-1, o], s_{t+1} .. s_{t+n-1}
@@ -45,20 +45,20 @@ class Batch(NamedTuple):
     mask: Array  # [B], 0 where next_obs is terminal, else 1
     goal: Array  # [B, o], a future state of the same episode (next_obs where goals are not sampled)
     expert: Array | None = None  # [B], 1 where the transition is the expert's; None: nowhere
-    ahead: Ahead | None = None  # where targets look more than one step ahead
+    n_step: NStep | None = None  # where targets look more than one step ahead
 
     def seen(self, see: Callable[[Array], Array]) -> "Batch":
         """With its states as `see` shows them."""
-        ahead = self.ahead
-        if ahead is not None:
-            ahead = ahead._replace(obs=see(ahead.obs), next_obs=see(ahead.next_obs), last=see(ahead.last))
-        return self._replace(obs=see(self.obs), next_obs=see(self.next_obs), goal=see(self.goal), ahead=ahead)
+        n = self.n_step
+        if n is not None:
+            n = n._replace(obs=see(n.obs), next_obs=see(n.next_obs), last=see(n.last))
+        return self._replace(obs=see(self.obs), next_obs=see(self.next_obs), goal=see(self.goal), n_step=n)
 
-    def beyond(self, gamma: float) -> tuple[Array, Array]:
+    def bootstrap_from(self, gamma: float) -> tuple[Array, Array]:
         """The states [B, o] whose value ends the targets, and its discount [B, 1]."""
-        if self.ahead is None:
+        if self.n_step is None:
             return self.next_obs, gamma * self.mask[:, None]
-        return self.ahead.last, self.ahead.discount[:, None]
+        return self.n_step.last, self.n_step.discount[:, None]
 
 
 class ExpertStates(NamedTuple):
@@ -69,9 +69,15 @@ class ExpertStates(NamedTuple):
     action: Array | None = None  # [M, T, a]
 
 
+class Context(NamedTuple):
+    """What an update, and each hook of an objective in it, has before it."""
+
+    batch: Batch
+    recent: Batch  # an independent minibatch of recent transitions; `batch` where none is asked for
+    demos: ExpertStates
+    step: Array  # [], counts from 1, without a seed axis: updates, or steps of the actor where it is its turn
+    key: Array  # for whoever is given this context, and for no one else
+
+
 ValueFn = Callable[..., Array]
 """(obs [B, o], key, target=False) -> psi(obs, pi(obs)) [B, d] of the first twin."""
-
-Weigh = Callable[[Array], tuple[Array | None, Any]]
-"""psi(obs, pi(obs)) [B, d] on the actor's minibatch -> (weight [d], whatever the objective carries on).
-No weight: the actor has no value to climb."""

@@ -15,7 +15,7 @@ import numpy as np
 from jax import Array
 
 from sfm.agents.nets import stacked
-from sfm.agents.types import Ahead, Batch, Spec
+from sfm.agents.types import Batch, NStep, Spec
 from sfm.errors import SfmError
 
 __all__ = ["Episodes", "Layout", "Replay", "Table", "add", "empty", "sample"]
@@ -169,15 +169,15 @@ def sample(
     count: int,
     *,
     goals: bool = False,
-    newest: int = 0,
+    recent_window: int = 0,
     spec: Spec | None = None,
 ) -> Batch:
-    """`count` transitions of one seed, uniform with replacement over all that are stored or the `newest`.
+    """`count` transitions of one seed, uniform with replacement over the newest `recent_window`; 0: all.
 
     With a `spec`, also what follows each within `spec.n_step` steps.
     """
     k_index, k_goal = jax.random.split(key)
-    oldest = jnp.maximum(table.total - newest, 0) if newest else 0
+    oldest = jnp.maximum(table.total - recent_window, 0) if recent_window else 0
     index = jax.random.randint(k_index, (count,), oldest, table.total)
     row = jnp.searchsorted(table.first, index, side="right") - 1
     time = index - table.first[row]
@@ -195,11 +195,11 @@ def sample(
         replay.reward[slot],
         1.0 - (last & table.terminated[row]).astype(jnp.float32),
         goal,
-        ahead=_ahead(replay, table, row, time, spec) if spec and spec.n_step > 1 else None,
+        n_step=_n_step(replay, table, row, time, spec) if spec and spec.n_step > 1 else None,
     )
 
 
-def _ahead(replay: Replay, table: Table, row: Array, time: Array, spec: Spec) -> Ahead:
+def _n_step(replay: Replay, table: Table, row: Array, time: Array, spec: Spec) -> NStep:
     """What follows the transitions at `time` [B] of the episodes in `row` [B]."""
     n, left = spec.n_step, table.length[row] - time  # left: transitions to the end, at least 1
     slot = table.start[row] + time
@@ -207,7 +207,7 @@ def _ahead(replay: Replay, table: Table, row: Array, time: Array, spec: Spec) ->
     path = slot[:, None] + jnp.minimum(k, left[:, None])  # past the end: its last state, with weight 0
     steps = jnp.minimum(n, left)
     ends = (steps == left) & table.terminated[row]
-    return Ahead(
+    return NStep(
         replay.obs[path],
         replay.obs[slot[:, None] + jnp.minimum(k + 1, left[:, None])],
         replay.reward[path],

@@ -12,7 +12,7 @@ from jax import Array
 
 from sfm.agents.agent import Agent, AgentState
 from sfm.agents.nets import stacked
-from sfm.agents.types import Metrics
+from sfm.agents.types import Context, Metrics
 from sfm.training import programs
 from sfm.training.buffer import Replay, Table, add, sample
 
@@ -87,13 +87,13 @@ class Device:
         @partial(jax.vmap, in_axes=(0, 0, 0, None, 0))
         def update(state: AgentState, replay: Replay, table: Table, step: Array, key: Array):
             objective = self.agent.objective
-            k_batch, k_other, k_update = jax.random.split(jax.random.fold_in(key, step), 3)
+            k_batch, k_recent, k_update = jax.random.split(jax.random.fold_in(key, step), 3)
             spec, n = self.agent.spec, self.batch
             batch = sample(replay, table, k_batch, n, goals=objective.uses_goals, spec=spec)
-            other = batch
-            if objective.uses_other:
-                other = sample(replay, table, k_other, n, newest=objective.newest)
-            return self.agent.update(state, batch, other, demos, step, k_update)
+            recent = batch
+            if objective.uses_recent:
+                recent = sample(replay, table, k_recent, n, recent_window=objective.recent_window)
+            return self.agent.update(state, Context(batch, recent, demos, step, k_update))
 
         def body(state: AgentState, step: Array):
             return update(state, replay, table, step, keys)

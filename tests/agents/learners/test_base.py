@@ -19,10 +19,11 @@ from helpers import (
     minus,
     random_batch,
     random_like,
+    regression,
     slope,
 )
 
-from sfm.agents.learners.base import smoothing_noise, td_loss
+from sfm.agents.learners.base import smoothing_noise
 from sfm.agents.learners.td7 import Bounds
 from sfm.agents.nets import first
 from sfm.agents.optim import Trained
@@ -66,7 +67,7 @@ def test_psi_on_a_chain_is_the_discounted_sum_of_phi(kind):
         def update(s, step):
             k_batch, k_critic = jax.random.split(jax.random.fold_in(KEY, step))
             batch = walk(k_batch, mask_of_last)
-            s, _ = learner.critic_step(s, batch, batch.obs @ PHI, td_loss("mean"), k_critic)
+            s, _ = learner.critic_step(s, batch, regression(batch, batch.obs @ PHI), k_critic)
             return learner.sync(s, step), None
 
         s, _ = jax.lax.scan(update, start, jnp.arange(1, 1001))
@@ -104,8 +105,8 @@ def gradients(kind: str, **changes):
     learner, _ = make(kind, **changes)
 
     def both(s, batch, cumulant, weight, key):
-        after, _ = learner.critic_step(s, batch, cumulant, td_loss("min"), key)
-        moved, _, metrics = learner.actor_step(s, batch, lambda psi: (weight, ()), None, key)
+        after, _ = learner.critic_step(s, batch, regression(batch, cumulant, "min"), key)
+        moved, metrics = learner.actor_step(s, batch, None, key)[1](weight)
         return minus(s.critic.net, after.critic.net), minus(s.actor.net, moved.actor.net), metrics
 
     return jax.jit(both)
@@ -188,7 +189,7 @@ def test_the_action_penalty_is_on_what_tanh_is_given(kind):
     batch = random_batch()
 
     def loss(learner):
-        return learner.actor_step(state, batch, lambda psi: (jnp.ones(DIM), ()), None, KEY)[2]["actor_loss"]
+        return learner.actor_step(state, batch, None, KEY)[1](jnp.ones(DIM))[1]["actor_loss"]
 
     actor = state.actor.net
     before = {

@@ -3,9 +3,19 @@
 import jax
 import numpy as np
 import pytest
-from helpers import DIM, SPEC, assert_close, bootstrap, make, on_host, random_batch, random_like, same
+from helpers import (
+    DIM,
+    SPEC,
+    assert_close,
+    bootstrap,
+    make,
+    on_host,
+    random_batch,
+    random_like,
+    regression,
+    same,
+)
 
-from sfm.agents.learners.base import td_loss
 from sfm.agents.optim import Trained, polyak
 
 KEY, ONES = jax.random.key(1), np.ones(DIM, np.float32)
@@ -70,7 +80,7 @@ def test_noisy_target_actions_stay_in_bounds():
 def test_the_critics_loss_is_the_squared_error_summed_over_twins():
     learner, state = make("td3")
     batch, cumulant = random_batch(), np.random.default_rng(1).normal(size=(32, DIM)).astype(np.float32)
-    step = jax.jit(lambda s, b, c, k: learner.critic_step(s, b, c, td_loss("mean"), k))
+    step = jax.jit(lambda s, b, c, k: learner.critic_step(s, b, regression(b, c), k))
     _, metrics = step(state, batch, cumulant, KEY)
     y = cumulant + bootstrap(learner, state, batch)
     error = psi_of(state.critic.net, batch.obs, batch.action) - y
@@ -82,9 +92,7 @@ def test_the_actor_reads_the_named_twin():
     batch = random_batch()
     for twin in ("first", "mean", "min"):
         learner, state = make("td3", actor_twin=twin)
-        step = jax.jit(
-            lambda s, b, learner=learner: learner.actor_step(s, b, lambda psi: (ONES, ()), None, KEY)
-        )
+        step = jax.jit(lambda s, b, learner=learner: learner.actor_step(s, b, None, KEY)[1](ONES)[1])
         psi = psi_of(state.critic.net, batch.obs, pi(state.actor.net, batch.obs))
         expected = {"first": psi[0], "mean": psi.mean(0), "min": psi.min(0)}[twin].sum(-1).mean()
-        assert float(step(state, batch)[2]["actor_loss"]) == pytest.approx(-expected, rel=1e-5)
+        assert float(step(state, batch)["actor_loss"]) == pytest.approx(-expected, rel=1e-5)

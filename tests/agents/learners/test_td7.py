@@ -4,9 +4,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import DIM, SPEC, assert_close, bootstrap, make, on_host, random_batch, random_like, same
+from helpers import (
+    DIM,
+    SPEC,
+    assert_close,
+    bootstrap,
+    descending,
+    make,
+    minus,
+    on_host,
+    random_batch,
+    random_like,
+    regression,
+    same,
+)
 
-from sfm.agents.learners.base import td_loss
+from sfm.agents.learners.base import smoothing_noise
 from sfm.agents.learners.td7 import Bounds
 from sfm.agents.nets import avg_l1_norm
 from sfm.agents.optim import Trained
@@ -80,9 +93,8 @@ def early():
     @jax.jit
     def run(s, steps):
         def update(s, step):
-            s, metrics = learner.critic_step(
-                s, batch, cumulant, td_loss("mean"), jax.random.fold_in(KEY, step)
-            )
+            loss = regression(batch, cumulant)
+            s, metrics = learner.critic_step(s, batch, loss, jax.random.fold_in(KEY, step))
             s = learner.sync(s, step)
             return s, (metrics, s.seen, s.clip)
 
@@ -114,7 +126,60 @@ def test_the_encoder_learns_to_predict_its_next_embedding(early):
 
 def test_the_encoder_is_not_trained_by_the_critics_loss(apart):
     learner, s = apart
-    step = jax.jit(lambda s, b, c: learner.critic_step(s, b, c, td_loss("mean"), KEY)[0])
+    step = jax.jit(lambda s, b, c: learner.critic_step(s, b, regression(b, c), KEY)[0])
     one, two = (step(s, random_batch(), np.full((32, DIM), c, np.float32)) for c in (0.0, 5.0))
     assert same(one.encoder, two.encoder)
     assert not same(one.critic, two.critic)
+
+
+def test_targets_are_smoothed_by_noise_on_the_target_actors_action(apart):
+    _, s = apart
+    learner, _ = make("td7")
+    s, batch = s._replace(clip=Bounds(jnp.array(-1e6), jnp.array(1e6))), random_batch()
+    obs = np.asarray(batch.next_obs)
+    encoder, actor = jax.device_get((s.target_encoder, s.target_actor))
+    zs = encoder.state(obs)
+    noise = np.asarray(smoothing_noise(KEY, batch.action, 0.2, 0.5))
+    action = np.clip(actor(obs, zs) + noise, -1, 1)
+    psi = np.mean([c(obs, action, *encoder(obs, action)) for c in on_host(s.target_critic)], 0)
+    expected = SPEC.gamma * np.asarray(batch.mask)[:, None] * psi
+    assert_close(bootstrap(learner, s, batch), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_critic_actor_and_acting_policy_read_the_fixed_encoder(apart):
+    """Of three encoders that differ; psi is that of the first twin."""
+    learner, s = apart
+    batch = random_batch()
+    obs, action = np.asarray(batch.obs), np.asarray(batch.action)
+    encoder, actor = jax.device_get((s.fixed, s.actor.net))
+    acted = actor(obs, encoder.state(obs))
+    fitted = np.stack([critic(obs, action, *encoder(obs, action)) for critic in on_host(s.critic.net)])
+    climbed = on_host(s.critic.net)[0](obs, acted, *encoder(obs, acted))
+    some = np.random.default_rng(0).normal(size=fitted.shape).astype(np.float32)
+    acting = []
+
+    def loss(critics):
+        acting.append(critics.pi(batch.obs)[0])
+        return (some * critics.psi(batch.obs, batch.action)).sum(), jnp.zeros((32, DIM))
+
+    _, metrics = learner.critic_step(s, batch, loss, KEY)
+    assert float(metrics["critic_loss"]) == pytest.approx(float((some * fitted).sum()), rel=1e-3)
+    psi, climb = learner.actor_step(s, batch, lambda pi: (action * pi(batch.obs)).sum(), KEY)
+    _, metrics = climb(None)  # the penalty alone
+    assert float(metrics["actor_loss"]) == pytest.approx(float((action * acted).sum()), rel=1e-3)
+    acting.append(jax.device_get(learner.policy(s))(obs))
+    for found, wanted in ((acting, [acted] * 2), ([psi, learner.value(s, batch.obs, KEY)], [climbed] * 2)):
+        assert_close(found, wanted, rtol=1e-3, atol=1e-3)
+
+
+def test_the_next_embedding_is_a_target_and_is_not_learned(apart):
+    """One step of plain descent subtracts the gradient of mean (zsa - zs')^2 with zs' a constant."""
+    learner, s = apart
+    s, batch = s._replace(encoder=descending(s.encoder)), random_batch()
+    following = np.asarray(s.encoder.net.state(batch.next_obs))
+
+    def loss(net):
+        return jnp.square(net.dynamics(net.state(batch.obs), batch.action) - following).mean()
+
+    after, _ = learner.critic_step(s, batch, regression(batch, jnp.zeros((32, DIM))), KEY)
+    assert_close(minus(s.encoder.net, after.encoder.net), jax.grad(loss)(s.encoder.net), rtol=1e-3, atol=1e-3)

@@ -6,10 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import LEARNERS, SPEC, assert_close, random_batch, random_demos, rng, same
+from helpers import LEARNERS, SPEC, assert_close, context, random_batch, random_demos, rng, same
 
 from sfm.agents.agent import make_agent
-from sfm.agents.objectives import BC, make_objective
+from sfm.agents.objectives import make_objective
+from sfm.agents.objectives.cloning import BC
 from sfm.agents.types import ExpertStates
 from sfm.config import BCConfig, BCOConfig, Config, InverseConfig
 from sfm.envs import make
@@ -41,7 +42,8 @@ def test_every_learners_actor_clones_a_linear_expert(kind):
     @jax.jit
     def learned(state):
         def step(state, step):
-            return agent.update(state, replay, replay, demos, step, jax.random.fold_in(KEY, step))
+            now = context(replay, demos=demos, step=step, key=jax.random.fold_in(KEY, step))
+            return agent.update(state, now)
 
         return jax.lax.scan(step, state, jnp.arange(1, 751))
 
@@ -56,7 +58,7 @@ def test_every_learners_actor_clones_a_linear_expert(kind):
 
 def test_the_loss_is_the_mean_over_batch_and_dimensions():
     batch = random_batch()._replace(obs=jnp.zeros((2, 1)), action=jnp.array([[1.0, 0.0], [0.5, -1.0]]))
-    penalty = make_objective(BCConfig(), SPEC).penalty((), batch, None, None)  # pyright: ignore
+    penalty = make_objective(BCConfig(), SPEC).penalty((), context(batch))
     assert penalty is not None
     assert float(penalty(lambda obs: obs + jnp.array([0.5, 0.0]))) == pytest.approx((0.25 + 1) / 4)
 
@@ -67,7 +69,7 @@ def test_what_is_held_out_is_validated_and_never_learned():
     obs = jnp.asarray(np.stack([np.minimum(t, 4), 10 + t])[..., None])
     demos = ExpertStates(obs, jnp.array([4, 8]), jnp.zeros((2, 8, 1)))
     bc = make_objective(BCConfig(validation=0.25), SPEC)
-    drawn = bc.blend(random_batch(0, 200), demos, KEY)
+    drawn = bc.blend(context(random_batch(0, 200), demos=demos))
     assert set(np.asarray(drawn.obs).ravel().tolist()) == {0, 1, 2, *range(10, 16)}
     assert float(bc.validate(lambda obs: obs, demos)) == pytest.approx((3**2 + 16**2 + 17**2) / 3)
 
@@ -75,7 +77,7 @@ def test_what_is_held_out_is_validated_and_never_learned():
 def test_a_demonstration_of_one_step_is_learned():
     demos = ExpertStates(jnp.zeros((1, 2, 1)), jnp.array([1]), jnp.ones((1, 1, 1)))
     bc = make_objective(BCConfig(validation=0.5), SPEC)
-    assert np.asarray(bc.blend(random_batch(), demos, KEY).action).min() == 1
+    assert np.asarray(bc.blend(context(demos=demos)).action).min() == 1
     assert float(bc.validate(lambda obs: obs, demos)) == 0
 
 
@@ -87,7 +89,7 @@ def test_the_actions_to_clone_are_inferred_and_in_range():
     o, demos = bco.init(rng()), random_demos()
     wild = o._replace(trained=jax.tree.map(lambda x: 10 * x, o.trained))  # far beyond [-1, 1]
     seen = []
-    penalty = bco.penalty(wild, random_batch(), demos, KEY)
+    penalty = bco.penalty(wild, context(demos=demos))
     assert penalty is not None
     penalty(lambda obs: seen.append(obs) or jnp.zeros((32, SPEC.action_dim)))
     states = {
@@ -102,7 +104,7 @@ def test_it_learns_the_inverse_model_from_replay_alone():
     agent = make_agent(config, SPEC.obs_dim, SPEC.action_dim)
     state, batch = agent.init(rng()), random_batch()
     expected, error = state.objective.fit(InverseConfig(), batch)
-    after, metrics = agent.update(state, batch, batch, random_demos(), jnp.array(1), KEY)
+    after, metrics = agent.update(state, context(batch))
     assert_close(after.objective.trained.net, expected.trained.net)
     assert float(metrics["inverse_loss"]) == pytest.approx(float(error))
 

@@ -3,12 +3,14 @@
 import dataclasses
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import SPEC, assert_close, random_batch, random_demos, rng, same
+from helpers import SPEC, assert_close, context, random_batch, random_demos, rng, same
 
 from sfm.agents.agent import make_agent
 from sfm.agents.objectives.discriminator import Discriminator
+from sfm.agents.types import ExpertStates
 from sfm.config import Config, CostConfig, DiscriminatorConfig, ScheduleConfig, TD3Config
 from sfm.envs import make
 from sfm.presets import PRESETS
@@ -33,7 +35,7 @@ def made(sees="state", **changes):
 def test_the_cumulant_is_minus_the_cost_of_what_it_sees(sees):
     objective, f = made(sees)
     batch = random_batch()
-    after, cumulant, metrics = objective.update(f, batch)
+    after, cumulant, metrics = objective.update(f, context(batch))
     seen = [batch.obs] if sees == "state" else [batch.obs, batch.next_obs]
     expected = -jax.device_get(f.net)(np.concatenate(seen, axis=-1))
     assert_close(cumulant, expected)
@@ -64,6 +66,18 @@ def test_a_refresh_lowers_the_cost_of_the_expert_against_the_policy():
     assert gap(after) > gap(f) + 0.3
     assert metrics.keys() == {"cost_loss", "cost_gap", "cost_penalty"}
     assert after.opt[0].count == 60
+
+
+def test_a_cost_on_pairs_tells_a_way_from_the_way_back():
+    """Both visit the same states, so that only the order of s and s' sets them apart."""
+    objective, f = made("pair", cost={"lr": 3e-3}, refresh_updates=80)
+    way = jnp.linspace(-2, 2, 9)[None, :, None] * jnp.ones(SPEC.obs_dim)
+    there, back, length = way, way[:, ::-1], jnp.array([8])
+    refresh = jax.jit(lambda f, obs, demos: objective.refresh(f, obs, length, demos, KEY)[0])
+    for agent, expert in ((back, there), (there, back)):
+        after = refresh(f, agent, ExpertStates(expert, length))
+        good, bad = (objective.score(after, obs, length, None, None) for obs in (expert, agent))  # pyright: ignore
+        assert float(good[0] - bad[0]) > 0.3
 
 
 # Through the loop.
@@ -111,13 +125,13 @@ def test_the_rate_of_a_preset_falls_over_its_whole_run(name):
 def trained(learner: TD3Config):
     """The learner's state before and after 20 updates on one minibatch."""
     config = Config(learner=dataclasses.replace(learner, width=16), objective=small())
-    agent, demos, batch = make_agent(config, SPEC.obs_dim, SPEC.action_dim), random_demos(), random_batch()
+    agent, batch = make_agent(config, SPEC.obs_dim, SPEC.action_dim), random_batch()
     start = agent.init(rng())
 
     @jax.jit
     def run(state):
         def body(state, step):
-            return agent.update(state, batch, batch, demos, step, jax.random.fold_in(KEY, step))
+            return agent.update(state, context(batch, step=step, key=jax.random.fold_in(KEY, step)))
 
         return jax.lax.scan(body, state, np.arange(1, 21))[0]
 

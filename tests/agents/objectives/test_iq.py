@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import LEARNERS, SPEC, assert_close, random_batch, random_demos, rng, same
+from helpers import LEARNERS, SPEC, assert_close, context, random_batch, random_demos, rng, same
 
 from sfm.agents.agent import make_agent
 from sfm.agents.learners.base import Critics
@@ -25,7 +25,7 @@ def with_actions(demos: ExpertStates) -> ExpertStates:
 
 def test_half_of_the_minibatch_is_the_experts():
     iq, batch, demos = make_objective(IQConfig(), SPEC), random_batch(), with_actions(random_demos())
-    blended = iq.blend(batch, demos, KEY)
+    blended = iq.blend(context(batch, demos=demos))
     assert_close(jax.tree.map(lambda x: x[:32], blended._replace(expert=None)), batch._replace(expert=None))
     assert blended.expert is not None
     assert blended.expert.tolist() == [0.0] * 32 + [1.0] * 32
@@ -79,7 +79,7 @@ def test_the_loss_by_hand(changes, expected):
     pi = lambda obs: (jnp.ones_like(obs), jnp.full(2, BONUS))  # noqa: E731
     iq = make_objective(IQConfig(**changes), Spec(1, 1, 0.5))
     online, target = table(V_NEXT + 100, iq.critics), table(V_NEXT, iq.critics)
-    loss, _ = iq.critic_loss(Critics(online, target, pi, lambda twins: zero), batch, zero)
+    loss, _ = iq.critic_loss((), Critics(online, target, pi, lambda twins: zero), batch, zero)
     assert float(loss) == pytest.approx(expected, rel=1e-5)
 
 
@@ -124,7 +124,7 @@ def solve(replay: np.ndarray = REPLAY, steps: int = 3_000, **changes: Any) -> np
 
         pi = lambda obs: (obs @ policy, TEMPERATURE * obs @ entropy)  # noqa: E731
         critics = Critics(psi(q), psi(fixed), pi, lambda twins: jnp.zeros((160, 1)))
-        return iq.critic_loss(critics, batch, jnp.zeros((160, 1)))[0]
+        return iq.critic_loss((), critics, batch, jnp.zeros((160, 1)))[0]
 
     def step(q, _):
         return q - 0.5 * jax.grad(loss)(q, jax.lax.stop_gradient(q)), None
@@ -186,7 +186,7 @@ def test_every_learner_takes_it(kind, twins):
     config = Config(gamma=SPEC.gamma, learner=learner, objective=IQConfig(twins=twins))
     agent, demos = make_agent(config, SPEC.obs_dim, SPEC.action_dim), with_actions(random_demos())
     state = agent.init(rng())
-    after, metrics = jax.jit(agent.update)(state, random_batch(), random_batch(), demos, jnp.array(1), KEY)
+    after, metrics = jax.jit(agent.update)(state, context(demos=demos))
     assert np.isfinite(float(metrics["critic_loss"]))
     assert not same(state.learner.actor.net, after.learner.actor.net)
     critics = {len(x) for x in jax.tree.leaves(after.learner.critic.net)}
@@ -202,11 +202,11 @@ def test_the_entropy_bonus_is_the_temperature_times_surprise():
     learner = make_learner(dataclasses.replace(LEARNERS["stochastic"], temperature=0.7), SPEC)
     state, batch, seen = learner.init(rng(), 1), random_batch(), []
 
-    def loss(critics, batch, cumulant):
+    def loss(critics):
         seen.append((critics.pi(batch.obs), critics.target(batch.obs, batch.action)))
-        return critics.psi(batch.obs, batch.action).sum(), cumulant
+        return critics.psi(batch.obs, batch.action).sum(), jnp.zeros((32, 1))
 
-    learner.critic_step(state, batch, jnp.zeros((32, 1)), loss, KEY)
+    learner.critic_step(state, batch, loss, KEY)
     (action, bonus), target = seen[0]
     again, log_prob = learner.sample(state.actor.net, batch.obs, jax.random.split(KEY)[1])  # pyright: ignore
     assert_close(action, again)

@@ -1,12 +1,13 @@
 """OPOLO: its losses by hand, what the actor's gradient is made of, and when its networks learn."""
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import SPEC, assert_close, descending, minus, random_batch, random_demos, rng
+from helpers import SPEC, assert_close, context, descending, minus, random_batch, random_demos, rng
 
 from sfm.agents.learners import make_learner
 from sfm.agents.learners.base import Critics
@@ -34,7 +35,7 @@ def made(**changes) -> tuple[OPOLO, OPOLOState]:
 
 def test_the_critics_loss_by_hand():
     """Q_1 = a + 1 and Q_2 = 2 a; the replay's action is 1, the policy's 0; y = 4."""
-    objective, _ = made()
+    objective, o = made()
     critics = Critics(
         psi=lambda obs, action: jnp.stack([action + 1, 2 * action]),
         target=None,  # pyright: ignore
@@ -42,11 +43,11 @@ def test_the_critics_loss_by_hand():
         bootstrap=lambda twins: {"min": jnp.full((2, 1), 3.0)}[twins],
     )
     batch = random_batch(count=2)._replace(action=jnp.ones((2, 1)))
-    loss, y = objective.critic_loss(critics, batch, jnp.ones((2, 1)))
+    loss, y = objective.critic_loss(o, critics, batch, jnp.ones((2, 1)))
     assert y.tolist() == [[4.0], [4.0]]
     assert float(loss) == pytest.approx(0.5 * (2**2 + 2**2) + PULL * 0.0)
     critics = critics._replace(pi=lambda obs: (jnp.full((2, 1), 3.0), jnp.zeros(2)))  # min(4, 6)
-    assert float(objective.critic_loss(critics, batch, jnp.ones((2, 1)))[0]) == pytest.approx(4 + PULL * 4)
+    assert float(objective.critic_loss(o, critics, batch, jnp.ones((2, 1)))[0]) == pytest.approx(4 + PULL * 4)
 
 
 def test_the_reward_is_minus_the_log_of_the_odds_against_the_expert():
@@ -80,7 +81,8 @@ def critic_loss(config: OPOLOConfig, batch):
 
     def loss(actor: MLP):
         s = state._replace(actor=dataclasses.replace(state.actor, net=actor))
-        _, metrics = learner.critic_step(s, batch, jnp.ones((32, 1)), objective.critic_loss, KEY)
+        hook = functools.partial(objective.critic_loss, None, batch=batch, cumulant=jnp.ones((32, 1)))  # pyright: ignore
+        _, metrics = learner.critic_step(s, batch, hook, KEY)
         return metrics["critic_loss"]
 
     return jax.jit(jax.value_and_grad(loss))(state.actor.net)
@@ -100,8 +102,10 @@ def test_the_actor_ascends_the_lower_twin_and_clones_inferred_actions():
     learner = make_learner(LEARNER, SPEC)
     state = learner.init(rng(), 1)
     state = state._replace(actor=descending(state.actor))
-    penalty = objective.penalty(o, batch, demos, KEY)
-    after, _, _ = learner.actor_step(state, batch, objective.weigh(o), penalty, KEY)
+    now = context(batch, demos=demos)
+    penalty = objective.penalty(o, now)
+    psi, climb = learner.actor_step(state, batch, penalty, KEY)
+    after, _ = climb(objective.weight(o, psi, None, now)[0])  # pyright: ignore
 
     seen = []
     penalty(lambda obs: seen.append(obs) or jnp.zeros((32, 2)))
@@ -122,10 +126,9 @@ def test_the_actor_ascends_the_lower_twin_and_clones_inferred_actions():
 def changes(first: int, seeds: int = 1):
     """After which of 12 updates cost and inverse model differ; seed i starts with 3 i updates behind it."""
     objective = OPOLO(small(cost_interval=4, inverse_interval=3, inverse_first=first), SPEC)
-    batch, demos = random_batch(), random_demos()
     o = stacked([objective.init(np.random.default_rng(i)) for i in range(seeds)])
     o = o._replace(updates=3 * jnp.arange(seeds))
-    update = jax.jit(jax.vmap(lambda o, step: objective.update(o, batch, demos, step, KEY)[0], (0, None)))
+    update = jax.jit(jax.vmap(lambda o, step: objective.update(o, context(step=step))[0], (0, None)))
     moved: dict[str, list] = {"cost": [], "inverse": []}
     for step in range(1, 13):
         after = update(o, jnp.array(step))

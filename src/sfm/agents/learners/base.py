@@ -1,9 +1,11 @@
 """What a learner is: the *how* of learning, for a vector critic psi of any dimension.
 
-A learner regresses twin critics psi(s, a) in R^d on `cumulant + gamma * bootstrap` and moves its actor
-up the mean of `<weight, psi(s, pi(s))>`. It does not know where cumulant and weight come from.
+A learner moves twin critics psi(s, a) in R^d down a loss, mostly the squared error to `cumulant + gamma *
+bootstrap`, and its actor up the mean of `<weight, psi(s, pi(s))>`. It does not know where they come from.
 """
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -15,24 +17,26 @@ from jax import Array
 
 from sfm.agents.nets import MLP, Critic, ensemble
 from sfm.agents.optim import Trained, adam
-from sfm.agents.types import Batch, Metrics, Spec, Weigh
+from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import ActorCriticConfig, StochasticConfig, TD3Config
 
 __all__ = [
+    "Climb",
     "CriticLoss",
     "Critics",
     "Learner",
     "Penalty",
     "actor_adam",
-    "actor_loss",
+    "climbing",
     "fit_critics",
     "plain_nets",
-    "restraint",
+    "pretanh_penalty",
     "smoothing_noise",
     "td_loss",
 ]
 
 L = TypeVar("L")
+Net = TypeVar("Net")
 
 
 class Critics(NamedTuple):
@@ -45,14 +49,17 @@ class Critics(NamedTuple):
     pi: Callable[[Array], tuple[Array, Array]]
     """obs -> (action, its entropy bonus [B]) of the policy; the bonus is zero where it is deterministic."""
     bootstrap: Callable[[str], Array]
-    """reduction over twins -> discount * psi_target(s', a') of `Batch.beyond`, without gradient, [B, d]."""
+    """reduction over twins -> discount * psi_target(s', a') at `Batch.bootstrap_from`, [B, d]."""
 
 
-CriticLoss = Callable[[Critics, Batch, Array], tuple[Array, Array]]
-"""(critics, batch, cumulant [B, d]) -> (loss, regression target [B, d])."""
+CriticLoss = Callable[[Critics], tuple[Array, Array]]
+"""critics -> (loss, regression target [B, d])."""
 
 Penalty = Callable[[Callable[[Array], Array]], Array]
 """An extra term of the actor's loss: (obs -> pi(obs)) -> scalar."""
+
+Climb = Callable[[Array | None], tuple[L, Metrics]]
+"""weight [d] of psi, or None where there is no value to climb -> (learner's state, metrics)."""
 
 
 class Learner(Protocol[L]):
@@ -68,14 +75,10 @@ class Learner(Protocol[L]):
         """The networks of a `policy` in place of those that act."""
         ...
 
-    def critic_step(
-        self, s: L, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
-    ) -> tuple[L, Metrics]: ...
+    def critic_step(self, s: L, batch: Batch, loss: CriticLoss, key: Array) -> tuple[L, Metrics]: ...
 
-    def actor_step(
-        self, s: L, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array
-    ) -> tuple[L, Any, Metrics]:
-        """Returns (state, what `weigh` carries on, metrics)."""
+    def actor_step(self, s: L, batch: Batch, penalty: Penalty | None, key: Array) -> tuple[Array, Climb[L]]:
+        """psi(s, pi(s)) [B, d] of the minibatch, and the step that waits for its weight."""
         ...
 
     def value(self, s: L, obs: Array, key: Array, *, target: bool = False) -> Array:
@@ -111,59 +114,67 @@ def plain_nets(
     return actor, ensemble(lambda: Critic(MLP(sizes, rng, init=c.init, normed=c.layer_norm)), critics)
 
 
-def td_loss(twins: str, along: Array | None = None) -> CriticLoss:
+def td_loss(
+    critics: Critics, batch: Batch, cumulant: Array, twins: str, along: Array | None = None
+) -> tuple[Array, Array]:
     """Squared error to `cumulant + gamma * bootstrap`: summed over twins, mean over batch and d (eq. 2).
 
     With a vector `along` [d], the square of the error's product with it is added.
     """
-
-    def loss(critics: Critics, batch: Batch, cumulant: Array) -> tuple[Array, Array]:
-        y = jax.lax.stop_gradient(cumulant + critics.bootstrap(twins))
-        error = critics.psi(batch.obs, batch.action) - y
-        total = jnp.square(error).mean((1, 2)).sum()
-        if along is not None:
-            total += jnp.square(error @ along).mean(1).sum()
-        return total, y
-
-    return loss
+    y = jax.lax.stop_gradient(cumulant + critics.bootstrap(twins))
+    error = critics.psi(batch.obs, batch.action) - y
+    total = jnp.square(error).mean((1, 2)).sum()
+    if along is not None:
+        total += jnp.square(error @ along).mean(1).sum()
+    return total, y
 
 
 def fit_critics(
     critic: Trained[Any],
     psi: Callable[[Any], Callable[[Array, Array], Array]],
     loss: CriticLoss,
-    batch: Batch,
-    cumulant: Array,
     **rest: Any,
 ) -> tuple[Trained[Any], Array, Metrics]:
     """One step of the twins: (trained, regression target [B, d], metrics).
 
     psi: net -> (obs, action) -> [E, B, d]; `rest` are the other fields of `Critics`.
     """
-    critic, value, y = critic.step(lambda net: loss(Critics(psi(net), **rest), batch, cumulant))
+    critic, value, y = critic.step(lambda net: loss(Critics(psi(net), **rest)))
     return critic, y, {"critic_loss": value, "target_abs": jnp.abs(y).mean()}
 
 
-def actor_loss(
-    psi: Array,
-    weigh: Weigh,
-    pi: Callable[[Array], Array],
+def climbing(
+    s: L,
+    actor: Trained[Net],
+    value: Callable[[Net], tuple[tuple[Array, Array | float], Metrics]],
+    pi: Callable[[Net], Callable[[Array], Array]],
     penalty: Penalty | None,
-    bonus: Array | float = 0.0,
-) -> tuple[Array, Any]:
-    """(-mean <weight, psi(s, pi(s))> - bonus + penalty, what `weigh` carries on).
+) -> tuple[Array, Climb[L]]:
+    """psi [B, d] of the actor of `s`, and its step down -mean <weight, psi> - bonus + penalty.
 
-    psi [B, d] is computed once and serves the weight too, which has no gradient (prop. 2). Without a weight
-    psi and the bonus do not enter, and the compiler leaves them out.
+    value: net -> ((psi, bonus), metrics). The weight depends on psi and has no gradient (prop. 2): it is
+    chosen between the two halves of a derivative, so that psi is computed once. Without a weight psi and the
+    bonus do not enter, and the compiler leaves them out.
     """
-    weight, carry = jax.lax.stop_gradient(weigh(jax.lax.stop_gradient(psi)))
-    climbed = jnp.zeros(()) if weight is None else (psi @ weight).mean() + bonus
-    return (penalty(pi) if penalty else 0.0) - climbed, carry
+    (psi, bonus), back, metrics = jax.vjp(value, actor.net, has_aux=True)
+
+    def climb(weight: Array | None) -> tuple[L, Metrics]:
+        parts = []  # of the loss, each with its gradient
+        if weight is not None:
+            loss = lambda psi, bonus: -((psi @ weight).mean() + bonus)  # noqa: E731
+            climbed, slopes = jax.value_and_grad(loss, (0, 1))(psi, bonus)
+            parts.append((climbed, back(slopes)[0]))
+        if penalty is not None:
+            parts.append(jax.value_and_grad(lambda net, term=penalty: term(pi(net)))(actor.net))
+        total, gradient = jax.tree.map(lambda *terms: functools.reduce(operator.add, terms), *parts)
+        return s._replace(actor=actor.moved(gradient)), metrics | {"actor_loss": total}  # pyright: ignore
+
+    return psi, climb
 
 
-def restraint(c: ActorCriticConfig, before: Array) -> Array | float:
-    """Minus the penalty on an actor's outputs before tanh [B, a], to be added to what it climbs."""
-    return -c.pretanh_penalty * jnp.square(before).mean() if c.pretanh_penalty else 0.0
+def pretanh_penalty(c: ActorCriticConfig, before: Array) -> Array | float:
+    """The penalty on an actor's outputs before tanh [B, a]."""
+    return c.pretanh_penalty * jnp.square(before).mean() if c.pretanh_penalty else 0.0
 
 
 def smoothing_noise(key: Array, like: Array, scale: float, clip: float) -> Array:

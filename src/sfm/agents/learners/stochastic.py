@@ -8,19 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.learners.base import (
-    CriticLoss,
-    Penalty,
-    actor_adam,
-    actor_loss,
-    fit_critics,
-    plain_nets,
-    restraint,
-)
+from sfm.agents.learners import base
 from sfm.agents.learners.policies import GaussianPolicy
 from sfm.agents.nets import Critic, over_twins, twin_value, twins_of
 from sfm.agents.optim import Trained, adam, copy, polyak
-from sfm.agents.types import Batch, Metrics, Spec, Weigh
+from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import StochasticConfig
 
 __all__ = ["Stochastic", "StochasticState"]
@@ -38,9 +30,11 @@ class Stochastic:
 
     def init(self, rng: np.random.Generator, dim: int, critics: int = 2) -> StochasticState:
         c = self.config
-        actor, critic = plain_nets(c, self.spec, rng, 2 * self.spec.action_dim, dim, critics)
+        actor, critic = base.plain_nets(c, self.spec, rng, 2 * self.spec.action_dim, dim, critics)
         return StochasticState(
-            Trained.create(GaussianPolicy(actor, c.log_std_min, c.log_std_max), actor_adam(c, self.spec)),
+            Trained.create(
+                GaussianPolicy(actor, c.log_std_min, c.log_std_max), base.actor_adam(c, self.spec)
+            ),
             Trained.create(critic, adam(c.lr_critic)),
             copy(critic),
         )
@@ -63,13 +57,13 @@ class Stochastic:
         return jnp.tanh(before), log_prob
 
     def critic_step(
-        self, s: StochasticState, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
+        self, s: StochasticState, batch: Batch, loss: base.CriticLoss, key: Array
     ) -> tuple[StochasticState, Metrics]:
         k_next, k_pi = jax.random.split(key)
         target = twins_of(s.target_critic)
 
         def bootstrap(twins: str) -> Array:
-            obs, discount = batch.beyond(self.spec.gamma)
+            obs, discount = batch.bootstrap_from(self.spec.gamma)
             action, _ = self.sample(s.actor.net, obs, k_next)
             return discount * over_twins(target(obs, action), twins)
 
@@ -78,22 +72,20 @@ class Stochastic:
             return action, -self.config.temperature * log_prob
 
         rest = {"target": target, "pi": pi, "bootstrap": bootstrap}
-        critic, _, metrics = fit_critics(s.critic, twins_of, loss, batch, cumulant, **rest)
+        critic, _, metrics = base.fit_critics(s.critic, twins_of, loss, **rest)
         return s._replace(critic=critic), metrics
 
     def actor_step(
-        self, s: StochasticState, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array
-    ) -> tuple[StochasticState, Any, Metrics]:
-        def objective(net: GaussianPolicy):
+        self, s: StochasticState, batch: Batch, penalty: base.Penalty | None, key: Array
+    ) -> tuple[Array, base.Climb[StochasticState]]:
+        def value(net: GaussianPolicy):
             action, log_prob = self.sample(net, batch.obs, key)
             psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, action)
             entropy = -log_prob.mean()
-            bonus = self.config.temperature * entropy + restraint(self.config, net.moments(batch.obs)[0])
-            loss, carry = actor_loss(psi, weigh, net, penalty, bonus)
-            return loss, (carry, entropy)
+            held = base.pretanh_penalty(self.config, net.moments(batch.obs)[0])
+            return (psi, self.config.temperature * entropy - held), {"entropy": entropy}
 
-        actor, value, (carry, entropy) = s.actor.step(objective)
-        return s._replace(actor=actor), carry, {"actor_loss": value, "entropy": entropy}
+        return base.climbing(s, s.actor, value, lambda net: net, penalty)
 
     def value(self, s: StochasticState, obs: Array, key: Array, *, target: bool = False) -> Array:
         action, _ = self.sample(s.actor.net, obs, key)

@@ -7,20 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.learners.base import (
-    CriticLoss,
-    Penalty,
-    actor_adam,
-    actor_loss,
-    fit_critics,
-    plain_nets,
-    restraint,
-    smoothing_noise,
-)
+from sfm.agents.learners import base
 from sfm.agents.learners.policies import DeterministicPolicy
 from sfm.agents.nets import MLP, Critic, over_twins, twin_value, twins_of
 from sfm.agents.optim import Trained, adam, copy, polyak
-from sfm.agents.types import Batch, Metrics, Spec, Weigh
+from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import TD3Config
 
 __all__ = ["TD3", "TD3State"]
@@ -39,9 +30,9 @@ class TD3:
 
     def init(self, rng: np.random.Generator, dim: int, critics: int = 2) -> TD3State:
         c = self.config
-        actor, critic = plain_nets(c, self.spec, rng, self.spec.action_dim, dim, critics)
+        actor, critic = base.plain_nets(c, self.spec, rng, self.spec.action_dim, dim, critics)
         return self._start(
-            Trained.create(actor, actor_adam(c, self.spec)), Trained.create(critic, adam(c.lr_critic))
+            Trained.create(actor, base.actor_adam(c, self.spec)), Trained.create(critic, adam(c.lr_critic))
         )
 
     def _start(self, actor: Trained[MLP], critic: Trained[Critic]) -> TD3State:
@@ -55,36 +46,34 @@ class TD3:
         return self._start(s.actor.restarted(), s.critic.restarted())
 
     def critic_step(
-        self, s: TD3State, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
+        self, s: TD3State, batch: Batch, loss: base.CriticLoss, key: Array
     ) -> tuple[TD3State, Metrics]:
         c = self.config
         target = twins_of(s.target_critic)
 
         def bootstrap(twins: str) -> Array:
-            obs, discount = batch.beyond(self.spec.gamma)
+            obs, discount = batch.bootstrap_from(self.spec.gamma)
             action = jnp.tanh((s.actor.net if s.target_actor is None else s.target_actor)(obs))
-            action = action + smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
+            action = action + base.smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
             return discount * over_twins(target(obs, action.clip(-1, 1)), twins)
 
         def pi(obs: Array) -> tuple[Array, Array]:
             return jnp.tanh(s.actor.net(obs)), jnp.zeros(obs.shape[0])
 
-        critic, _, metrics = fit_critics(
-            s.critic, twins_of, loss, batch, cumulant, target=target, bootstrap=bootstrap, pi=pi
+        critic, _, metrics = base.fit_critics(
+            s.critic, twins_of, loss, target=target, bootstrap=bootstrap, pi=pi
         )
         return s._replace(critic=critic), metrics
 
     def actor_step(
-        self, s: TD3State, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array
-    ) -> tuple[TD3State, Any, Metrics]:
-        def objective(net: MLP):
+        self, s: TD3State, batch: Batch, penalty: base.Penalty | None, key: Array
+    ) -> tuple[Array, base.Climb[TD3State]]:
+        def value(net: MLP):
             before = net(batch.obs)
             psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, jnp.tanh(before))
-            held = restraint(self.config, before)
-            return actor_loss(psi, weigh, lambda obs: jnp.tanh(net(obs)), penalty, held)
+            return (psi, -base.pretanh_penalty(self.config, before)), {}
 
-        actor, value, carry = s.actor.step(objective)
-        return s._replace(actor=actor), carry, {"actor_loss": value}
+        return base.climbing(s, s.actor, value, lambda net: lambda obs: jnp.tanh(net(obs)), penalty)
 
     def value(self, s: TD3State, obs: Array, key: Array, *, target: bool = False) -> Array:
         critic = s.target_critic if target else s.critic.net

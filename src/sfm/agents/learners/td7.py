@@ -13,19 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.learners.base import (
-    CriticLoss,
-    Penalty,
-    actor_adam,
-    actor_loss,
-    fit_critics,
-    restraint,
-    smoothing_noise,
-)
+from sfm.agents.learners import base
 from sfm.agents.learners.policies import EmbeddedActor, EmbeddedPolicy, StateEncoder
 from sfm.agents.nets import MLP, Linear, all_twins, avg_l1_norm, ensemble, joined, over_twins, twin_value
 from sfm.agents.optim import Trained, adam, copy, zeros
-from sfm.agents.types import Batch, Metrics, Spec, Weigh
+from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import TD7Config
 
 __all__ = ["TD7", "TD7State"]
@@ -92,7 +84,7 @@ class TD7:
         critic = ensemble(make_critic, critics)
         return self._start(
             Trained.create(encoder, adam(c.lr_encoder)),
-            Trained.create(actor, actor_adam(c, self.spec)),
+            Trained.create(actor, base.actor_adam(c, self.spec)),
             Trained.create(critic, adam(c.lr_critic)),
         )
 
@@ -123,16 +115,16 @@ class TD7:
         return self._start(s.encoder.restarted(), s.actor.restarted(), s.critic.restarted())
 
     def critic_step(
-        self, s: TD7State, batch: Batch, cumulant: Array, loss: CriticLoss, key: Array
+        self, s: TD7State, batch: Batch, loss: base.CriticLoss, key: Array
     ) -> tuple[TD7State, Metrics]:
         c = self.config
         target = functools.partial(_psi, s.target_critic, s.target_encoder)
         encoder, encoder_loss, _ = s.encoder.step(lambda net: (_encoder_loss(net, batch), None))
 
         def bootstrap(twins: str) -> Array:
-            obs, discount = batch.beyond(self.spec.gamma)
+            obs, discount = batch.bootstrap_from(self.spec.gamma)
             action = s.target_actor(obs, s.target_encoder.state(obs))
-            action = action + smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
+            action = action + base.smoothing_noise(key, action, c.target_noise, c.target_noise_clip)
             psi = over_twins(target(obs, action.clip(-1, 1)), twins)
             return discount * jnp.clip(psi, s.clip.low, s.clip.high)
 
@@ -141,25 +133,23 @@ class TD7:
 
         psi = lambda net: functools.partial(_psi, net, s.fixed)  # noqa: E731
         rest = {"target": target, "pi": pi, "bootstrap": bootstrap}
-        critic, y, metrics = fit_critics(s.critic, psi, loss, batch, cumulant, **rest)
+        critic, y, metrics = base.fit_critics(s.critic, psi, loss, **rest)
         seen = Bounds(jnp.minimum(s.seen.low, y.min()), jnp.maximum(s.seen.high, y.max()))
         return s._replace(encoder=encoder, critic=critic, seen=seen), metrics | {"encoder_loss": encoder_loss}
 
     def actor_step(
-        self, s: TD7State, batch: Batch, weigh: Weigh, penalty: Penalty | None, key: Array
-    ) -> tuple[TD7State, Any, Metrics]:
+        self, s: TD7State, batch: Batch, penalty: base.Penalty | None, key: Array
+    ) -> tuple[Array, base.Climb[TD7State]]:
         zs = s.fixed.state(batch.obs)
 
-        def objective(net: EmbeddedActor):
+        def value(net: EmbeddedActor):
             before = net.before(batch.obs, zs)
             action = jnp.tanh(before)
             zsa = s.fixed.dynamics(zs, action)
             psi = twin_value(s.critic.net, self.config.actor_twin, batch.obs, action, zs, zsa)
-            pi = lambda obs: net(obs, s.fixed.state(obs))  # noqa: E731
-            return actor_loss(psi, weigh, pi, penalty, restraint(self.config, before))
+            return (psi, -base.pretanh_penalty(self.config, before)), {}
 
-        actor, value, carry = s.actor.step(objective)
-        return s._replace(actor=actor), carry, {"actor_loss": value}
+        return base.climbing(s, s.actor, value, lambda net: lambda obs: net(obs, s.fixed.state(obs)), penalty)
 
     def value(self, s: TD7State, obs: Array, key: Array, *, target: bool = False) -> Array:
         critic, encoder = (s.target_critic, s.target_encoder) if target else (s.critic.net, s.fixed)

@@ -1,40 +1,20 @@
-"""What to learn: the cumulant and the weight of the vector critic."""
+"""What to learn: the cumulant and the weight of the vector critic.
 
-from typing import Any
+Every file here is imported, and each objective in it is found by the class of its config.
+"""
+
+import importlib
+import pkgutil
 
 from sfm.agents.objectives.base import Objective, Offline
-from sfm.agents.objectives.cloning import BC, BCO
-from sfm.agents.objectives.discriminator import Discriminator
-from sfm.agents.objectives.iq import IQ
-from sfm.agents.objectives.opolo import OPOLO
-from sfm.agents.objectives.reward import Reward
-from sfm.agents.objectives.sfm import SFM
 from sfm.agents.types import Spec
 from sfm.config import ObjectiveConfig
 
-__all__ = [
-    "BC",
-    "BCO",
-    "IQ",
-    "OPOLO",
-    "SFM",
-    "Discriminator",
-    "Objective",
-    "Offline",
-    "Reward",
-    "make_objective",
-]
+__all__ = ["Objective", "Offline", "make_objective"]
 
-_OBJECTIVES: dict[str, Any] = {
-    "sfm": SFM,
-    "reward": Reward,
-    "discriminator": Discriminator,
-    "opolo": OPOLO,
-    "iq": IQ,
-    "bc": BC,
-    "bco": BCO,
-}
+for _file in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_file.name}")
 
 
 def make_objective(config: ObjectiveConfig, spec: Spec) -> Objective:
-    return _OBJECTIVES[config.kind](config, spec)
+    return Objective.of_config[type(config)](config, spec)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.objectives.contrast import gradient_penalty
+from sfm.agents.objectives.cost import gradient_penalty
 from sfm.agents.objectives.features import Trunk, make_trunk
 from sfm.agents.optim import Trained, adam
 from sfm.agents.types import Batch, Metrics, Spec

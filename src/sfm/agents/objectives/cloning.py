@@ -11,9 +11,9 @@ from jax import Array
 
 from sfm.agents.inverse import InverseModel
 from sfm.agents.learners.base import Critics, Penalty
-from sfm.agents.objectives.base import Objective, Offline
-from sfm.agents.objectives.contrast import draw_pairs, draw_times
-from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, Weigh
+from sfm.agents.objectives.base import C, O, Objective, Offline
+from sfm.agents.objectives.cost import draw_pairs, draw_times
+from sfm.agents.types import Batch, Context, ExpertStates, Metrics, Spec, ValueFn
 from sfm.config import BCConfig, BCOConfig
 
 __all__ = ["BC", "BCO", "cloning", "draw_transitions"]
@@ -28,26 +28,26 @@ def draw_transitions(key: Array, demos: ExpertStates, count: int) -> Batch:
     return Batch(now, demos.action[episode, time], following, 0 * ones, ones, following, expert=ones)
 
 
-def no_critic_loss(critics: Critics, batch: Batch, cumulant: Array) -> tuple[Array, Array]:
-    return jnp.zeros(()), cumulant
-
-
-def no_weight(o: Any) -> Weigh:
-    return lambda psi: (None, (o, {}))
-
-
 def cloning(obs: Array, action: Array) -> Penalty:
     """mean (pi(obs) - action)^2, over batch and dimensions."""
     return lambda pi: jnp.square(pi(obs) - action).mean()
 
 
-class BC(Objective[tuple[()]]):
+class Cloning(Objective[C, O]):
+    """No critic to learn, no value to climb."""
+
+    def critic_loss(self, o: O, critics: Critics, batch: Batch, cumulant: Array) -> tuple[Array, Array]:
+        return jnp.zeros(()), cumulant
+
+    def weight(self, o: O, psi: Array, value: ValueFn, context: Context) -> tuple[None, O, Metrics]:
+        return None, o, {}
+
+
+class BC(Cloning[BCConfig, tuple[()]], config=BCConfig):
     """The expert's own actions, without any episode of the policy."""
 
-    critic_loss = staticmethod(no_critic_loss)
-
     def __init__(self, config: BCConfig, spec: Spec):
-        self.config = config
+        super().__init__(config, spec)
         self.offline = Offline(config.validation > 0, config.patience)
 
     def init(self, rng: np.random.Generator) -> tuple[()]:
@@ -58,14 +58,11 @@ class BC(Objective[tuple[()]]):
         kept = jnp.floor((1 - self.config.validation) * demos.length).astype(demos.length.dtype)
         return demos._replace(length=jnp.maximum(kept, 1))
 
-    def blend(self, batch: Batch, demos: ExpertStates, key: Array) -> Batch:
-        return draw_transitions(key, self._learned(demos), batch.obs.shape[0])
+    def blend(self, context: Context) -> Batch:
+        return draw_transitions(context.key, self._learned(context.demos), context.batch.obs.shape[0])
 
-    def weigh(self, o: tuple[()], *_: Any) -> Weigh:
-        return no_weight(o)
-
-    def penalty(self, o: tuple[()], batch: Batch, *_: Any) -> Penalty:
-        return cloning(batch.obs, batch.action)
+    def penalty(self, o: tuple[()], context: Context) -> Penalty:
+        return cloning(context.batch.obs, context.batch.action)
 
     def validate(self, policy: Any, demos: ExpertStates) -> Array:
         assert demos.action is not None
@@ -76,24 +73,17 @@ class BC(Objective[tuple[()]]):
         return jnp.where(held_out, error, 0.0).sum() / jnp.maximum(held_out.sum(), 1)
 
 
-class BCO(Objective[InverseModel]):
+class BCO(Cloning[BCOConfig, InverseModel], config=BCOConfig):
     """Cloning from observation: an inverse model of the policy's transitions infers the expert's actions."""
-
-    critic_loss = staticmethod(no_critic_loss)
-
-    def __init__(self, config: BCOConfig, spec: Spec):
-        self.config, self.spec = config, spec
 
     def init(self, rng: np.random.Generator) -> InverseModel:
         return InverseModel.create(self.config.inverse, self.spec, rng)
 
-    def update(self, o: InverseModel, batch: Batch, *_: Any) -> tuple[InverseModel, Array, Metrics]:
-        o, error = o.fit(self.config.inverse, batch)
-        return o, jnp.zeros_like(batch.reward)[:, None], {"inverse_loss": error}
+    def update(self, o: InverseModel, context: Context) -> tuple[InverseModel, Array, Metrics]:
+        o, error = o.fit(self.config.inverse, context.batch)
+        return o, jnp.zeros_like(context.batch.reward)[:, None], {"inverse_loss": error}
 
-    def weigh(self, o: InverseModel, *_: Any) -> Weigh:
-        return no_weight(o)
-
-    def penalty(self, o: InverseModel, batch: Batch, demos: ExpertStates, key: Array) -> Penalty:
-        obs, following = draw_pairs(key, demos.obs, demos.length, batch.obs.shape[0])
+    def penalty(self, o: InverseModel, context: Context) -> Penalty:
+        demos, count = context.demos, context.batch.obs.shape[0]
+        obs, following = draw_pairs(context.key, demos.obs, demos.length, count)
         return cloning(obs, o(obs, following).clip(-1, 1))

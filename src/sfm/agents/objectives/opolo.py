@@ -7,7 +7,7 @@ with y = r(s, s') + gamma min_i Q_i of the target networks. The squared error ne
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,11 +17,11 @@ from jax import Array
 from sfm.agents.inverse import InverseModel, standardised_pair
 from sfm.agents.learners.base import Critics, Penalty, td_loss
 from sfm.agents.nets import MLP
-from sfm.agents.objectives.base import Objective, weigh_scalar
+from sfm.agents.objectives.base import Objective
 from sfm.agents.objectives.cloning import cloning
-from sfm.agents.objectives.contrast import draw_pairs, episode_mean, fit_cost, make_cost
+from sfm.agents.objectives.cost import draw_pairs, episode_mean, fit_cost, make_cost
 from sfm.agents.optim import Moments, Trained, zeros
-from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, Weigh
+from sfm.agents.types import Batch, Context, Metrics, Spec
 from sfm.config import OPOLOConfig
 
 __all__ = ["OPOLO", "OPOLOState"]
@@ -37,10 +37,10 @@ class OPOLOState(NamedTuple):
     latest: Metrics  # of the latest steps of cost and inverse model
 
 
-class OPOLO(Objective[OPOLOState]):
+class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
     def __init__(self, config: OPOLOConfig, spec: Spec):
-        self.config, self.spec = config, spec
-        self.pull = 2 * config.alpha * (1 - spec.gamma)
+        super().__init__(config, spec)
+        self.scalar_weight = 2 * config.alpha * (1 - spec.gamma)
 
     def init(self, rng: np.random.Generator) -> OPOLOState:
         return OPOLOState(
@@ -56,18 +56,17 @@ class OPOLO(Objective[OPOLOState]):
         cost = o.cost.net(standardised_pair(o.moments, obs, next_obs))
         return jax.nn.softplus(-cost).clip(max=MAX_REWARD)
 
-    def update(
-        self, o: OPOLOState, batch: Batch, demos: ExpertStates, step: Array, key: Array
-    ) -> tuple[OPOLOState, Array, Metrics]:
-        c = self.config
+    def update(self, o: OPOLOState, context: Context) -> tuple[OPOLOState, Array, Metrics]:
+        c, batch, step = self.config, context.batch, context.step
         reward = self.reward(o, batch.obs, batch.next_obs)
-        o = _if(step % c.cost_interval == 0, lambda o: self._fit_cost(o, batch, demos, key), o)
+        o = _if(step % c.cost_interval == 0, lambda o: self._fit_cost(o, context), o)
         inverse_due = (step % c.inverse_interval == 0) | (o.updates < c.inverse_first)
         o = _if(inverse_due, lambda o: self._fit_inverse(o, batch), o)
         return o._replace(updates=o.updates + 1), reward, o.latest | {"reward": reward.mean()}
 
-    def _fit_cost(self, o: OPOLOState, batch: Batch, demos: ExpertStates, key: Array) -> OPOLOState:
-        k_expert, k_fit = jax.random.split(key)
+    def _fit_cost(self, o: OPOLOState, context: Context) -> OPOLOState:
+        batch, demos = context.batch, context.demos
+        k_expert, k_fit = jax.random.split(context.key)
         pairs = draw_pairs(k_expert, demos.obs, demos.length, batch.obs.shape[0])
         moments = o.moments.add(pairs[0])
         expert = standardised_pair(moments, *pairs)
@@ -79,17 +78,17 @@ class OPOLO(Objective[OPOLOState]):
         inverse, error = o.inverse.fit(self.config.inverse, batch)
         return o._replace(inverse=inverse, latest=o.latest | {"inverse_loss": error})
 
-    def critic_loss(self, critics: Critics, batch: Batch, cumulant: Array) -> tuple[Array, Array]:
-        squared, y = td_loss("min")(critics, batch, cumulant)
+    def critic_loss(
+        self, o: OPOLOState, critics: Critics, batch: Batch, cumulant: Array
+    ) -> tuple[Array, Array]:
+        squared, y = td_loss(critics, batch, cumulant, self.twins)
         action, _ = critics.pi(batch.obs)
-        return 0.5 * squared + self.pull * critics.psi(batch.obs, action).min(0).mean(), y
+        return 0.5 * squared + self.scalar_weight * critics.psi(batch.obs, action).min(0).mean(), y
 
-    def weigh(self, o: OPOLOState, *_: Any) -> Weigh:
-        return weigh_scalar(o, self.pull)
-
-    def penalty(self, o: OPOLOState, batch: Batch, demos: ExpertStates, key: Array) -> Penalty:
+    def penalty(self, o: OPOLOState, context: Context) -> Penalty:
         """Clone the inferred actions on the expert's states."""
-        obs, next_obs = draw_pairs(key, demos.obs, demos.length, batch.obs.shape[0])
+        demos, count = context.demos, context.batch.obs.shape[0]
+        obs, next_obs = draw_pairs(context.key, demos.obs, demos.length, count)
         error = cloning(obs, o.inverse(obs, next_obs))
         return lambda pi: self.config.clone * error(pi)
 

@@ -15,13 +15,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from sfm.agents.learners.base import CriticLoss, td_loss
+from sfm.agents.learners.base import Critics, td_loss
 from sfm.agents.objectives.adversarial import Adversarial
 from sfm.agents.objectives.base import Objective, Refresh
-from sfm.agents.objectives.contrast import draw_states
+from sfm.agents.objectives.cost import draw_states
 from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert, Predictive
 from sfm.agents.optim import Average, Moments, zeros
-from sfm.agents.types import Batch, ExpertStates, Metrics, Spec, ValueFn, Weigh
+from sfm.agents.types import Batch, Context, ExpertStates, Metrics, Spec, ValueFn
 from sfm.config import FeatureConfig, SFMConfig
 
 __all__ = ["SFM", "SFMState", "make_features", "telescoped"]
@@ -65,18 +65,19 @@ class SFMState(NamedTuple):
     expert_now: Array  # the expert's at the last recomputation, of phi that is not centred, [d]
 
 
-class SFM(Objective[SFMState]):
+class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
+    twins = "mean"
+
     def __init__(self, config: SFMConfig, spec: Spec):
-        self.config, self.spec = config, spec
+        super().__init__(config, spec)
         self.features = make_features(config.features, spec)
         self.base = config.features.dim + (spec.obs_dim if config.features.state_weight else 0)
         self.alive = config.features.alive_weight if spec.terminates else 0.0
         self.dim = self.base + bool(self.alive)
-        self.critic_loss = td_loss("mean")
         self.critics = config.critics
         self.uses_goals = config.features.method == "hr"
-        self.uses_other = config.witness_batch == "independent"
-        self.newest = config.witness_window
+        self.uses_recent = config.witness_batch == "independent"
+        self.recent_window = config.witness_window
         self.centred = config.features.centre or config.features.method == "hr"
         self.scale = 1 - spec.gamma if config.scale_psi else 1.0
         self.size = (1 - spec.gamma) / self.scale  # psi times this has the scale of phi
@@ -112,9 +113,8 @@ class SFM(Objective[SFMState]):
             phi = jnp.concatenate([phi, jnp.full((*phi.shape[:-1], 1), self.alive)], -1)
         return self.scale * phi
 
-    def update(
-        self, o: SFMState, batch: Batch, demos: ExpertStates, step: Array, key: Array
-    ) -> tuple[SFMState, Array, Metrics]:
+    def update(self, o: SFMState, context: Context) -> tuple[SFMState, Array, Metrics]:
+        batch = context.batch
         if o.moments:
             o = o._replace(moments=o.moments.add(batch.obs))
             batch = batch.seen(functools.partial(self._seen, o))
@@ -131,71 +131,59 @@ class SFM(Objective[SFMState]):
         if interval == 1:
             features, phi, metrics = learn(o.features)
         else:
-            features, phi, metrics = jax.lax.cond(step % interval == 0, learn, rest, o.features)
+            features, phi, metrics = jax.lax.cond(context.step % interval == 0, learn, rest, o.features)
             metrics = jax.tree.map(lambda m: m * interval, metrics)
         whole = self._whole(phi, batch.obs)
         centre = o.centre.add(whole.mean(0), CENTRE_DECAY) if self.centred else o.centre
         o = o._replace(features=features, centre=centre)
         return o, jax.lax.stop_gradient(self._cumulant(o, whole)), metrics
 
-    def critic_loss_now(self, o: SFMState) -> CriticLoss:
-        if not self.config.witness_error_weight:
-            return self.critic_loss
-        return td_loss("mean", self.config.witness_error_weight**0.5 * _unit(o.expert.mean - o.policy.mean))
+    def critic_loss(
+        self, o: SFMState, critics: Critics, batch: Batch, cumulant: Array
+    ) -> tuple[Array, Array]:
+        scale = self.config.witness_error_weight**0.5
+        along = scale * _unit(o.expert.mean - o.policy.mean) if scale else None
+        return td_loss(critics, batch, cumulant, self.twins, along)
 
-    def weigh(
-        self,
-        o: SFMState,
-        value: ValueFn,
-        batch: Batch,
-        other: Batch,
-        demos: ExpertStates,
-        turn: Array,
-        key: Array,
-    ) -> Weigh:
+    def weight(
+        self, o: SFMState, psi: Array, value: ValueFn, context: Context
+    ) -> tuple[Array, SFMState, Metrics]:
         c, gamma = self.config, self.spec.gamma
-        k_now, k_next, k_tail = jax.random.split(key, 3)
-
-        def apply(psi: Array) -> tuple[Array, tuple[SFMState, Metrics]]:
-            source = other if self.uses_other else batch
-            expert_now, uncentred = self._expert(o, value, demos, turn, k_tail)
-            if c.match_from == "start":
-                now = value(source.obs, k_now) if self.uses_other else psi
-                following = value(source.next_obs, k_next, target=c.bootstrap == "target")
-                policy_now = telescoped(now, following, source.mask, gamma)
-            else:
-                policy_now = self.phi(o, source.obs).mean(0) / (1 - gamma)
-                if self.alive:
-                    policy_now *= self._living(1 - source.mask.mean())
-            expert, policy = o.expert.add(expert_now, c.ema), o.policy.add(policy_now, c.ema)
-            witness = expert.mean - policy.mean
-            direction = {
-                "witness": witness,
-                # d policy.mean / d policy_now = (1 - ema) / weight: the average is debiased
-                "witness_flow": witness + (1 - c.ema) / policy.weight * (expert.mean - policy_now),
-            }[c.actor_loss]
-            if c.unit_witness:
-                weight = _unit(direction)
-            else:  # of the gap on the scale of phi; telescoping makes d policy_now / d psi = 1 / (1 - gamma)
-                weight = direction * self.size**2 / (1 - gamma if c.match_from == "start" else 1)
-            gap = jnp.square(self.size * witness).mean()
-            metrics = {
-                "gap": gap,
-                "expert_norm": self.size * jnp.linalg.norm(expert.mean),
-                "policy_norm": self.size * jnp.linalg.norm(policy.mean),
-            }
-            return weight, (o._replace(expert=expert, policy=policy, expert_now=uncentred), metrics)
-
-        return apply
+        k_now, k_next, k_tail = jax.random.split(context.key, 3)
+        source = context.recent if self.uses_recent else context.batch
+        expert_now, uncentred = self._expert(o, value, context._replace(key=k_tail))
+        if c.match_from == "start":
+            now = value(source.obs, k_now) if self.uses_recent else psi
+            following = value(source.next_obs, k_next, target=c.bootstrap == "target")
+            policy_now = telescoped(now, following, source.mask, gamma)
+        else:
+            policy_now = self.phi(o, source.obs).mean(0) / (1 - gamma)
+            if self.alive:
+                policy_now *= self._living(1 - source.mask.mean())
+        expert, policy = o.expert.add(expert_now, c.ema), o.policy.add(policy_now, c.ema)
+        witness = expert.mean - policy.mean
+        direction = {
+            "witness": witness,
+            # d policy.mean / d policy_now = (1 - ema) / weight: the average is debiased
+            "witness_flow": witness + (1 - c.ema) / policy.weight * (expert.mean - policy_now),
+        }[c.actor_loss]
+        if c.unit_witness:
+            weight = _unit(direction)
+        else:  # of the gap on the scale of phi; telescoping makes d policy_now / d psi = 1 / (1 - gamma)
+            weight = direction * self.size**2 / (1 - gamma if c.match_from == "start" else 1)
+        metrics = {
+            "gap": jnp.square(self.size * witness).mean(),
+            "expert_norm": self.size * jnp.linalg.norm(expert.mean),
+            "policy_norm": self.size * jnp.linalg.norm(policy.mean),
+        }
+        return weight, o._replace(expert=expert, policy=policy, expert_now=uncentred), metrics
 
     def _living(self, ends: Array) -> Array:
         """The share of time before the end, where a share `ends` of all states is the last of its episode and
         each end lasts as long as the discount looks ahead."""
         return 1 / (1 + ends / (1 - self.spec.gamma))
 
-    def _expert(
-        self, o: SFMState, value: ValueFn, demos: ExpertStates, turn: Array, key: Array
-    ) -> tuple[Array, Array]:
+    def _expert(self, o: SFMState, value: ValueFn, context: Context) -> tuple[Array, Array]:
         """`expert_features`, recomputed every `expert_interval` actor steps, and the same of phi not centred.
 
         The centre moves with every update, on the policy's side too, and must not come between them.
@@ -205,26 +193,26 @@ class SFM(Objective[SFMState]):
             moved = moved.at[: self.base].set(self.scale / (1 - self.spec.gamma) * o.centre.mean)
 
         def compute() -> Array:
-            return self.expert_features(o, value, demos, key) + moved
+            return self.expert_features(o, value, context.demos, context.key) + moved
 
         if self.config.expert_interval == 1:
             uncentred = compute()
         else:
-            due = (turn - 1) % self.config.expert_interval == 0
+            due = (context.step - 1) % self.config.expert_interval == 0
             uncentred = jax.lax.cond(due, compute, lambda: o.expert_now)
         return uncentred - moved, uncentred
 
     def expert_features(self, o: SFMState, value: ValueFn, demos: ExpertStates, key: Array) -> Array:
         """The expert's successor features from the demonstrations' first states, [d]."""
         last = jnp.take_along_axis(demos.obs, demos.length[:, None, None], axis=1)[:, 0]  # [M, o]
-        summed, beyond = self.discounted(o, demos.obs, demos.length)  # s_0 .. s_{T-1}; then the tail
+        summed, after_weight = self.discounted(o, demos.obs, demos.length)  # s_0 .. s_{T-1}; then the tail
         after = value(last, key) if self.config.tail == "bootstrap" else self.phi(o, last)
-        return (summed + beyond * after).mean(0)
+        return (summed + after_weight * after).mean(0)
 
     def discounted(self, o: SFMState, obs: Array, length: Array) -> tuple[Array, Array]:
         """Discounted features [N, d] of episodes obs [N, T+1, o], and the weight [N, 1] of what follows."""
-        weights, beyond = time_weights(length, obs.shape[1], self.spec.gamma, self.config.match_from)
-        return jnp.einsum("nt,ntd->nd", weights, self.phi(o, obs)), beyond[:, None]
+        weights, after_weight = time_weights(length, obs.shape[1], self.spec.gamma, self.config.match_from)
+        return jnp.einsum("nt,ntd->nd", weights, self.phi(o, obs)), after_weight[:, None]
 
     def refresh(
         self, o: SFMState, obs: Array, length: Array, demos: ExpertStates, key: Array
@@ -243,8 +231,8 @@ class SFM(Objective[SFMState]):
 
         What would follow an episode that was cut off is taken to be like the episode.
         """
-        summed, beyond = self.discounted(o, obs, length)
-        whole = summed / jnp.where(terminated[:, None], 1.0, 1 - beyond)
+        summed, after_weight = self.discounted(o, obs, length)
+        whole = summed / jnp.where(terminated[:, None], 1.0, 1 - after_weight)
         if self.alive and self.config.match_from == "visits":
             whole = jnp.where(terminated[:, None], self._living(1 / length)[:, None] * whole, whole)
         return -jnp.square(self.size * (o.expert.mean - whole)).mean(-1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers import assert_close, descending, rng, slope
 
-from sfm.agents.objectives.contrast import (
+from sfm.agents.objectives.cost import (
     draw_pairs,
     draw_states,
     episode_mean,
