@@ -18,6 +18,7 @@ from benchmarks import records
 from benchmarks.records import Row
 from benchmarks.tables import by_updates, curves, reached, summary
 from sfm import api
+from sfm.config import overridden, setting
 from sfm.errors import SfmError
 from sfm.evaluation.scores import reference
 from sfm.presets import preset as make_preset
@@ -52,7 +53,7 @@ class Options:
 
 def open_run(folder: Path, name: str, changes: dict[str, Any], demos: Path | None = None) -> Run:
     """The run in `folder`, or a new one of a preset with options changed, from one demonstration."""
-    config = api.overridden(make_preset(name), changes)
+    config = overridden(make_preset(name), changes)
     if (folder / "config.json").exists():
         run = reopen(folder)
         if run.config != config:
@@ -76,7 +77,7 @@ def train(options: Options, task: str, name: str) -> tuple[list[Row], list[Row]]
     folder = options.runs / label
     changes = {"task": task, "seed": options.seed, "seeds": options.seeds}
     changes |= {"steps": options.steps} if options.steps else {}
-    changes |= dict(map(api.setting, options.change))
+    changes |= dict(map(setting, options.change))
     run = open_run(folder, name, changes, options.demos)
     who = records.described(run.config, folder, options.series, options.machine)
     try:

@@ -18,7 +18,7 @@ from benchmarks import records
 from benchmarks.learning import go_on, open_run
 from benchmarks.records import Row, grouped
 from benchmarks.tables import first, grid
-from sfm import api
+from sfm.config import overridden, setting
 from sfm.demos import bundled
 from sfm.errors import unknown
 from sfm.presets import preset
@@ -85,7 +85,7 @@ def changes_of(name: str, preset_name: str) -> dict[str, Any]:
         raise unknown("trial", name, TRIALS)
     said = TRIALS[name]
     said = said if isinstance(said, str) else said[preset_name]
-    return dict(map(api.setting, f"{ALWAYS} {said}".split()))
+    return dict(map(setting, f"{ALWAYS} {said}".split()))
 
 
 def train(options: Options, task: str, name: str) -> None:
@@ -94,7 +94,7 @@ def train(options: Options, task: str, name: str) -> None:
     preset_name, usual = TASKS[task]
     steps = options.steps or usual
     changes = changes_of(name, preset_name) | {"seed": options.seed, "seeds": options.seeds}
-    share = api.overridden(preset(preset_name), changes).schedule.updates_per_step
+    share = overridden(preset(preset_name), changes).schedule.updates_per_step
     folder = options.runs / f"{task}_{name}"
     run = open_run(folder, preset_name, {"task": task, "steps": int(steps / share), **changes})
     who = records.described(run.config, folder, options.series, options.machine) | {"trial": name}

@@ -4,7 +4,8 @@ import pytest
 import sfm
 import sfm.demos.bundled
 from sfm.errors import SfmError
-from sfm.run import Silent, create
+from sfm.reporter import Silent
+from sfm.run import create
 from tests.conftest import tiny
 
 

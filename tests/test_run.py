@@ -12,7 +12,8 @@ import sfm
 from sfm import api, storage
 from sfm.config import BCConfig, FeatureConfig, IQConfig, SFMConfig, StochasticConfig, TD3Config, TD7Config
 from sfm.errors import SfmError
-from sfm.run import Run, Silent, _alone, create, fork, reopen
+from sfm.reporter import Silent
+from sfm.run import Run, _alone, create, fork, reopen
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.logs import read_rows
 from tests.conftest import TINY, tiny
@@ -172,7 +173,7 @@ def test_sigkill_at_any_moment_loses_nothing(tmp_path, point_demos):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     create(whole, config, point_demos).train(Silent())
     create(broken, config, point_demos)
-    script = f"from sfm.run import *; from pathlib import Path; reopen(Path({str(broken)!r})).train(Silent())"
+    script = f"from sfm.run import *; from sfm.reporter import Silent; from pathlib import Path; reopen(Path({str(broken)!r})).train(Silent())"
     child = subprocess.Popen([sys.executable, "-c", script])
     deadline = time.monotonic() + 60
     while not list(broken.glob("checkpoints/*.safetensors")) and time.monotonic() < deadline:

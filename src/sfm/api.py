@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfm.config import Config, overridden, setting
+from sfm.config import Config, overridden
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
 from sfm.envs import Env, make
@@ -21,20 +21,6 @@ from sfm.reporter import Reporter, Silent
 from sfm.run import Run, create, reopen
 from sfm.run import fork as fork_run
 from sfm.training.logs import check_extras
-
-__all__ = [
-    "Result",
-    "default_folder",
-    "expert_return",
-    "find_demos",
-    "finish",
-    "fork",
-    "overridden",
-    "random_returns",
-    "resume",
-    "setting",
-    "train",
-]
 
 
 class Result(NamedTuple):

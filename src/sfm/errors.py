@@ -3,8 +3,6 @@
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["SfmError", "unknown"]
-
 
 class SfmError(Exception):
     """A mistake in the input or the surroundings; shown as one line, without a traceback."""

@@ -11,8 +11,6 @@ from sfm.demos.bundled import names, policy_file
 from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
-__all__ = ["Policy", "differences", "find_policy", "load_policy", "policy_path", "save_policy"]
-
 FORM = ("width", "depth", "embedding", "actor_norm", "log_std_min", "log_std_max")  # of a learner's networks
 
 

@@ -22,8 +22,6 @@ from sfm.config import (
 )
 from sfm.errors import unknown
 
-__all__ = ["DEFAULT", "PRESETS", "preset"]
-
 DEFAULT = "fast"
 
 

@@ -10,8 +10,6 @@ from rich.progress import Progress as Bar
 
 from sfm.config import Config
 
-__all__ = ["Progress"]
-
 
 class Progress:
     """Shows steps/s, updates/s, time left, the feature gap and the last evaluation."""

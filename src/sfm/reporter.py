@@ -5,8 +5,6 @@ from typing import Any, Protocol
 
 from sfm.config import Config
 
-__all__ = ["Reporter", "Silent"]
-
 
 class Reporter(Protocol):
     """Is told notes at any time, and rounds between the beginning and the end of training."""

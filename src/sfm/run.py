@@ -26,12 +26,10 @@ from sfm.demos.types import check, check_actions
 from sfm.envs import Env, make
 from sfm.errors import SfmError
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
-from sfm.reporter import Reporter, Silent
+from sfm.reporter import Reporter
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.jax_setup import set_up
 from sfm.training.logs import Logs, open_logs, read_rows
-
-__all__ = ["Reporter", "Run", "Silent", "create", "fork", "reopen"]
 
 START = "start.safetensors"
 KEPT = ("task", "seed", "seeds", "warm_start", "schedule.envs")  # in a fork

@@ -16,18 +16,6 @@ from safetensors import SafetensorError, safe_open
 
 from sfm.errors import SfmError
 
-__all__ = [
-    "TEMPORARY",
-    "atomic",
-    "cannot_write",
-    "read_arrays",
-    "read_json",
-    "to_json",
-    "write_arrays",
-    "write_bytes",
-    "write_json",
-]
-
 TEMPORARY = ".tmp-"  # a file with this prefix is half written; after a kill it is garbage
 
 _ADVICE = {

@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks import records
 from sfm import api, storage
+from sfm.config import overridden, setting
 from sfm.presets import preset
 
 RUN = {
@@ -124,17 +125,17 @@ def test_final_tells_mean_and_spread():
 @pytest.mark.parametrize("name", ["fast", "sfm-td7"])
 def test_changes_are_what_differs_from_the_preset_and_are_understood(name):
     usual = preset(name)
-    assert records.changes(api.overridden(usual, {"task": "t", "seed": 5, "seeds": 2})) == ""
-    told = records.changes(api.overridden(usual, {"gamma": 0.5, "learner.width": 7, "steps": 3}))
+    assert records.changes(overridden(usual, {"task": "t", "seed": 5, "seeds": 2})) == ""
+    told = records.changes(overridden(usual, {"gamma": 0.5, "learner.width": 7, "steps": 3}))
     assert told == "gamma=0.5 learner.width=7 steps=3"
 
 
 def test_changes_name_what_would_be_ambiguous_by_more_than_one_word():
     changed = {"normalise": "none", "learner.width": 64, "lr_actor_final": None, "match_from": "start"}
-    config = api.overridden(preset("fast"), changed)
+    config = overridden(preset("fast"), changed)
     told = records.changes(config)
     assert told == "learner.width=64 lr_actor_final=null match_from=start normalise=none"
-    assert api.overridden(preset("fast"), dict(map(api.setting, told.split()))) == config
+    assert overridden(preset("fast"), dict(map(setting, told.split()))) == config
 
 
 def test_a_run_notes_the_commit_at_which_it_began(tmp_path, monkeypatch):
@@ -167,7 +168,7 @@ def test_commit_says_when_the_code_is_not_as_committed(tmp_path, monkeypatch):
 def test_keep_takes_a_run_folder_or_figures(tmp_path):
     run, results = tmp_path / "run", tmp_path / "results"
     storage.write_json(
-        run / "config.json", api.to_dict(api.overridden(preset("fast"), {"task": "t", "seeds": 2}))
+        run / "config.json", api.to_dict(overridden(preset("fast"), {"task": "t", "seeds": 2}))
     )
     storage.write_bytes(run / "metrics.jsonl", "\n".join(map(storage.to_json, LOG)).encode())
     records.keep("mine", run, results)

@@ -16,8 +16,6 @@ from sfm.agents.optim import Moments
 from sfm.agents.types import Context, ExpertStates, Metrics, Spec
 from sfm.config import BCConfig, Config
 
-__all__ = ["Agent", "AgentState", "make_agent"]
-
 
 class AgentState(NamedTuple):
     learner: Any

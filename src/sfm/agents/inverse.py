@@ -12,8 +12,6 @@ from sfm.agents.optim import Moments, Trained, adam, standardised
 from sfm.agents.types import Batch, Spec
 from sfm.config import InverseConfig
 
-__all__ = ["InverseModel", "standardised_pair"]
-
 MIN_SPREAD = 0.1  # of a coordinate, where it is standardised
 
 

@@ -14,25 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-__all__ = [
-    "MLP",
-    "Critic",
-    "Linear",
-    "all_twins",
-    "avg_l1_norm",
-    "ensemble",
-    "first",
-    "joined",
-    "lecun",
-    "namespace",
-    "orthogonal",
-    "over_twins",
-    "scaled_l2_norm",
-    "stacked",
-    "twin_value",
-    "twins_of",
-]
-
 
 def namespace(x: Any) -> Any:
     """numpy for NumPy arrays, jax.numpy for everything else."""

@@ -11,8 +11,6 @@ import numpy as np
 import optax
 from jax import Array
 
-__all__ = ["Average", "Moments", "Trained", "adam", "copy", "polyak", "standardised", "zeros"]
-
 Net = TypeVar("Net")
 
 

@@ -7,8 +7,6 @@ from jax import Array
 
 from sfm.config import Normalise
 
-__all__ = ["Batch", "Context", "ExpertStates", "Metrics", "NStep", "Spec", "ValueFn"]
-
 Metrics = dict[str, Array]
 
 

@@ -8,8 +8,6 @@ from tyro.conf import Positional
 
 from sfm.errors import SfmError
 
-__all__ = ["main"]
-
 
 def main(args: Sequence[str]) -> int:
     tyro.extras.subcommand_cli_from_dict(

@@ -9,8 +9,6 @@ from tyro.conf import Positional
 from sfm.cli.parse import parse
 from sfm.errors import SfmError
 
-__all__ = ["main"]
-
 
 @dataclass(frozen=True)
 class Eval:

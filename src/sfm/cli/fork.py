@@ -9,8 +9,6 @@ from tyro.conf import Positional
 from sfm.cli.parse import parse
 from sfm.config import setting
 
-__all__ = ["main"]
-
 
 @dataclass(frozen=True)
 class Fork:

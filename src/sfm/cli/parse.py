@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["TASK", "parse", "value_of"]
-
 TASK = "walker_walk"  # of the bundled demonstration
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from sfm.cli.parse import parse
 from sfm.presets import DEFAULT, PRESETS
 
-__all__ = ["main"]
-
 SOURCES = {"nothing": "the reward", "states": "states", "actions": "states and actions"}
 
 

@@ -8,8 +8,6 @@ from sfm import api
 from sfm.evaluation.scores import normalised
 from sfm.run import reopen
 
-__all__ = ["ended", "report", "summary"]
-
 EPISODES = 20  # at least, at the end of a run: those of an evaluation along the way tell too little
 
 

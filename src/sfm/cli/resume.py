@@ -8,8 +8,6 @@ from tyro.conf import Positional
 
 from sfm.cli.parse import parse
 
-__all__ = ["main"]
-
 
 @dataclass(frozen=True)
 class Resume:

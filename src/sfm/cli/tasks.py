@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from sfm.cli.parse import parse
 
-__all__ = ["main"]
-
 
 @dataclass(frozen=True)
 class Tasks:

@@ -14,8 +14,6 @@ from sfm.config import Config, overridden
 from sfm.config.sentences import sentences
 from sfm.presets import DEFAULT, preset
 
-__all__ = ["main"]
-
 
 def main(args: Sequence[str]) -> int:
     base = preset(value_of("--preset", args) or DEFAULT)

@@ -8,20 +8,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from sfm.errors import SfmError, unknown
 
-__all__ = [
-    "AtLeastOne",
-    "BelowOne",
-    "NotNegative",
-    "NotNegativeInt",
-    "NotNegativeOrNone",
-    "Positive",
-    "PositiveOrNone",
-    "Range",
-    "Share",
-    "check",
-    "require",
-]
-
 
 class Range(NamedTuple):
     """What a number must be, for a type with it as annotation."""

@@ -5,8 +5,6 @@ from typing import ClassVar, Literal
 
 from sfm.config.checks import AtLeastOne, NotNegative, Positive, PositiveOrNone, Share, check, require
 
-__all__ = ["ActorCriticConfig", "LearnerConfig", "StochasticConfig", "TD3Config", "TD7Config", "Twins"]
-
 Init = Literal["orthogonal", "lecun"]
 Twins = Literal["first", "mean", "min"]
 

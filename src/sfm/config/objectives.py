@@ -19,18 +19,6 @@ from sfm.config.checks import (
 from sfm.config.learners import Twins
 from sfm.config.parts import CostConfig, FeatureConfig, InverseConfig
 
-__all__ = [
-    "BCConfig",
-    "BCOConfig",
-    "DiscriminatorConfig",
-    "IQConfig",
-    "Needs",
-    "OPOLOConfig",
-    "ObjectiveConfig",
-    "RewardConfig",
-    "SFMConfig",
-]
-
 Needs = Literal["nothing", "states", "actions"]
 
 

@@ -5,8 +5,6 @@ from typing import Literal
 
 from sfm.config.checks import AtLeastOne, NotNegative, NotNegativeOrNone, Positive, Share, check
 
-__all__ = ["CostConfig", "FeatureConfig", "InverseConfig"]
-
 
 @dataclass(frozen=True)
 class FeatureConfig:

@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 
 from sfm.errors import SfmError
 
-__all__ = ["RETIRED", "Gone", "understood"]
-
 Data = dict[str, Any]
 
 

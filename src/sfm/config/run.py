@@ -9,8 +9,6 @@ from sfm.config.learners import LearnerConfig, TD3Config
 from sfm.config.objectives import BCConfig, Needs, ObjectiveConfig, SFMConfig
 from sfm.config.schedule import ScheduleConfig
 
-__all__ = ["Config", "Normalise"]
-
 Normalise = Literal["none", "features", "all"]
 
 

@@ -5,8 +5,6 @@ from typing import Literal
 
 from sfm.config.checks import AtLeastOne, NotNegative, NotNegativeInt, Positive, Share, check, require
 
-__all__ = ["ScheduleConfig"]
-
 
 @dataclass(frozen=True)
 class ScheduleConfig:

@@ -5,8 +5,6 @@ import functools
 import inspect
 import textwrap
 
-__all__ = ["sentences"]
-
 
 @functools.cache
 def sentences(kind: type) -> dict[str, str]:

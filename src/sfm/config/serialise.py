@@ -12,8 +12,6 @@ from sfm.config.retired import understood
 from sfm.config.run import Config
 from sfm.errors import SfmError, unknown
 
-__all__ = ["flat", "from_dict", "overridden", "setting", "to_dict"]
-
 
 def to_dict(config: Any) -> dict[str, Any]:
     """A JSON-ready dict; a learner or objective carries its `kind`."""

@@ -10,8 +10,6 @@ from sfm.demos.formats import npz_files
 from sfm.demos.types import Demos
 from sfm.errors import unknown
 
-__all__ = ["bundled", "names", "policy_file", "provenance"]
-
 DATA = Path(__file__).parent / "data"
 
 

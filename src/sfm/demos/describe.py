@@ -8,8 +8,6 @@ import numpy as np
 from sfm import storage
 from sfm.demos.types import Demos
 
-__all__ = ["plot", "summary", "table"]
-
 _CURVES = 8  # more demonstrations than this hide each other
 
 

@@ -10,8 +10,6 @@ from pathlib import Path
 from sfm import storage
 from sfm.errors import SfmError
 
-__all__ = ["check_new", "natural", "new_folder"]
-
 
 def natural(name: str | Path) -> list[tuple[int, str]]:
     """A sort key that puts 2.npz before 10.npz."""

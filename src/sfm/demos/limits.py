@@ -4,8 +4,6 @@ import os
 
 from sfm.errors import SfmError
 
-__all__ = ["MAX_DEMOS", "check_inflation", "check_memory"]
-
 MAX_DEMOS = 100_000
 # Recorded motion compresses 1.1 to 2 times, padding more; only a bomb inflates small files a hundredfold.
 _MAX_RATIO = 200

@@ -10,8 +10,6 @@ from sfm.demos.stack import Read, gather
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
-__all__ = ["load"]
-
 _MAGIC = {magic: format.read for format in FORMATS.values() for magic in format.magic}
 _SUFFIXES = {suffix: format.read for format in FORMATS.values() for suffix in format.suffixes}
 _MARKS = {mark: format.read for format in FORMATS.values() for mark in format.marks}

@@ -13,8 +13,6 @@ from sfm.demos.types import Demos
 from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
-__all__ = ["Record"]
-
 
 class Record(gymnasium.Wrapper):
     """Keeps every episode that ends; `close`, or the end of a `with` block, saves them if there is a path.

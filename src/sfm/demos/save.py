@@ -6,8 +6,6 @@ from sfm.demos.formats import FORMATS
 from sfm.demos.types import Demos, check
 from sfm.errors import SfmError, unknown
 
-__all__ = ["save"]
-
 _WRITERS = {name: format.save for name, format in FORMATS.items() if format.save}
 
 

@@ -10,8 +10,6 @@ from sfm.demos.limits import MAX_DEMOS, check_memory
 from sfm.demos.types import Demos, check_finite
 from sfm.errors import SfmError
 
-__all__ = ["Read", "Stack", "gather"]
-
 Read = Callable[[Path, "Stack"], None]
 """Adds the demonstrations of a file to a stack."""
 

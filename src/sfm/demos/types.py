@@ -7,8 +7,6 @@ import numpy as np
 
 from sfm.errors import SfmError
 
-__all__ = ["Demos", "check", "check_actions"]
-
 
 class Demos(NamedTuple):
     """N demonstrations of up to T transitions, float32; demonstration i has length[i] + 1 states.

@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ActionScale"]
-
 
 class ActionScale:
     """Linear, -1 at `low` and 1 at `high`, [a] or one number each; computes in `dtype`."""

@@ -4,8 +4,6 @@ from typing import Protocol
 
 import numpy as np
 
-__all__ = ["Env"]
-
 
 class Env(Protocol):
     """One world, one episode at a time; actions lie in [-1, 1] whatever the actuators expect.

@@ -4,8 +4,6 @@ from sfm.envs.base import Env
 from sfm.envs.probes import PROBES
 from sfm.errors import unknown
 
-__all__ = ["TASKS", "make"]
-
 TASKS = (
     "cheetah_run",
     "cheetah_walk",

@@ -11,8 +11,6 @@ from sfm.envs.actions import ActionScale
 from sfm.envs.rendering import choose_backend
 from sfm.errors import SfmError
 
-__all__ = ["GymnasiumEnv"]
-
 
 class GymnasiumEnv:
     """A registered Gymnasium id; actions map affinely from [-1, 1] to [low, high]."""

@@ -16,8 +16,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["PROBES", "Probe"]
-
 
 class Probe:
     """An environment on the line [-1, 1], from a start and a rule of motion; obs [1], action [1]."""

@@ -7,8 +7,6 @@ from gymnasium.spaces import Box
 from sfm.envs.actions import ActionScale
 from sfm.envs.catalog import TASKS, make
 
-__all__ = ["TaskEnv", "register"]
-
 
 def register() -> None:
     """Make the ten tasks known to Gymnasium as `sfm/<task>-v0`; calling it again changes nothing."""

@@ -21,8 +21,6 @@ import numpy as np
 
 from sfm.errors import SfmError
 
-__all__ = ["Renderer", "choose_backend", "gl_disabled"]
-
 CANDIDATES = {"Linux": ("egl", "osmesa"), "Darwin": ("cgl",)}.get(platform.system(), ("glfw",))
 
 # A failed attempt leaves PyOpenGL set to the wrong platform, or crashes: try in another process.

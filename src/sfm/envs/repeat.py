@@ -6,8 +6,6 @@ import numpy as np
 
 from sfm.envs.base import Env
 
-__all__ = ["Repeat", "automatic"]
-
 DECISION_SECONDS = 0.032  # what an automatic number of control steps per decision comes nearest to
 
 

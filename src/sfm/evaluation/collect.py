@@ -13,8 +13,6 @@ from sfm.policy import Policy
 from sfm.presets import PRESETS, preset
 from sfm.training.rollout import DEMONSTRATE, play, reset_seed
 
-__all__ = ["collect"]
-
 
 def changed(meta: dict[str, Any]) -> dict[str, Any]:
     """The settings in which a policy's configuration differs from its preset, by their dotted names."""

@@ -13,8 +13,6 @@ from sfm.errors import SfmError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot"]
-
 # Okabe and Ito's colours, told apart by colour-blind readers too.
 CURRENT, KEPT, GAP, GREY = "#0072B2", "#D55E00", "#009E73", "#555555"
 

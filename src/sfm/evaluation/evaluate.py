@@ -9,8 +9,6 @@ from sfm.envs import Env, make
 from sfm.errors import SfmError
 from sfm.training.rollout import EVALUATE, play, reset_seed
 
-__all__ = ["evaluate", "evaluate_policy", "random_policy"]
-
 
 def evaluate(
     env: Env,

@@ -17,8 +17,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["Likeness", "transitions"]
-
 DIRECTIONS = 512
 QUANTILES = 400  # at which two cumulative distributions are compared
 

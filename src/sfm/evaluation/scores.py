@@ -8,8 +8,6 @@ import numpy as np
 from sfm import storage
 from sfm.demos.bundled import DATA
 
-__all__ = ["Reference", "normalised", "reference"]
-
 
 class Reference(NamedTuple):
     """Mean returns of a task, of random actions and, without noise, of our own expert."""

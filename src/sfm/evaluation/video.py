@@ -16,8 +16,6 @@ from sfm import storage
 if TYPE_CHECKING:
     from sfm.envs.base import Env
 
-__all__ = ["record"]
-
 MAX_FPS = 30
 GIF_MAX_FPS = 12.5
 GIF_MAX_BYTES = 2_000_000

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from sfm.config import ScheduleConfig
 
-__all__ = ["Assessment", "Verdict", "assess"]
-
 
 class Assessment(NamedTuple):
     best: float = -float("inf")

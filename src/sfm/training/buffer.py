@@ -18,8 +18,6 @@ from sfm.agents.nets import stacked
 from sfm.agents.types import Batch, NStep, Spec
 from sfm.errors import SfmError
 
-__all__ = ["Episodes", "Layout", "Replay", "Table", "add", "empty", "sample"]
-
 GOAL_RATE = 0.02  # of the geometric distance to the goal
 
 

@@ -11,8 +11,6 @@ import numpy as np
 from sfm import storage
 from sfm.errors import SfmError
 
-__all__ = ["FORMAT_VERSION", "Checkpoints", "flatten", "flatten_names", "unflatten"]
-
 FORMAT_VERSION = 5  # raise it whenever an older checkpoint can no longer be resumed
 
 T = TypeVar("T")

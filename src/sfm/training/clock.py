@@ -7,8 +7,6 @@ from typing import Any
 from sfm.config import ScheduleConfig
 from sfm.training.assess import Assessment
 
-__all__ = ["Clock", "SeedProgress"]
-
 
 @dataclass
 class SeedProgress:

@@ -16,8 +16,6 @@ from sfm.agents.types import Context, Metrics
 from sfm.training import programs
 from sfm.training.buffer import Replay, Table, add, sample
 
-__all__ = ["Device", "chosen"]
-
 
 def chosen(active: Any, new: Any, old: Any) -> Any:
     """`new` for the seeds that are active [S], `old` for the rest."""

@@ -13,8 +13,6 @@ from sfm.training.clock import SeedProgress
 from sfm.training.keeping import Policies
 from sfm.training.rollout import EVALUATE, play, reset_seed
 
-__all__ = ["Evaluator"]
-
 Row = dict[str, Any]
 
 

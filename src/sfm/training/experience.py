@@ -16,8 +16,6 @@ from sfm.training.device import Device
 from sfm.training.rollout import REFRESH, TRAIN, Act, Rollout, acting, play, reset_seed
 from sfm.training.streams import ACT, FRESH, draws
 
-__all__ = ["Experience"]
-
 
 class Experience:
     def __init__(

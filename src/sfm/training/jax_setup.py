@@ -6,8 +6,6 @@ from pathlib import Path
 
 from sfm.config import Config
 
-__all__ = ["set_up"]
-
 ONE_THREAD = 64 * 128**2  # batch x width^2 of the sfm-td3-cpu preset: 1.17 times as fast as with two threads
 
 

@@ -11,8 +11,6 @@ from sfm.config import ScheduleConfig
 from sfm.training.assess import Assessment, Verdict, assess
 from sfm.training.clock import SeedProgress
 
-__all__ = ["Played", "Policies", "Validated", "decide"]
-
 
 class Played(NamedTuple):
     """Episodes of a policy under assessment."""

@@ -21,8 +21,6 @@ from sfm.training.experience import Experience
 from sfm.training.keeping import Policies
 from sfm.training.streams import FIT, INIT, UPDATE, draws, key
 
-__all__ = ["Diverged", "Learning", "recipe"]
-
 Row = dict[str, Any]
 RUNAWAY = 1e8  # no weight of a policy that learns is as large
 

@@ -13,8 +13,6 @@ from typing import Any, Protocol
 from sfm import storage
 from sfm.errors import SfmError
 
-__all__ = ["JsonlLog", "Log", "Logs", "TensorBoardLog", "WandbLog", "check_extras", "open_logs", "read_rows"]
-
 Row = dict[str, Any]
 
 

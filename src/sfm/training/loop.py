@@ -37,8 +37,6 @@ from sfm.training.experience import Experience
 from sfm.training.keeping import Played
 from sfm.training.learn import Learning
 
-__all__ = ["Training"]
-
 Row = dict[str, Any]
 
 

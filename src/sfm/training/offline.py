@@ -12,8 +12,6 @@ from sfm.training.keeping import Validated
 from sfm.training.learn import Learning
 from sfm.training.streams import WARM, key
 
-__all__ = ["study", "warm_start"]
-
 
 def study(learning: Learning, plan: Offline, running: list[int]) -> dict[int, dict[str, Any]]:
     """A round: a chunk of updates, each of them a step. Keeps the latest or the best validated policy."""

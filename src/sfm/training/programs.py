@@ -18,8 +18,6 @@ from jax import export
 from sfm import storage
 from sfm.errors import SfmError
 
-__all__ = ["compiled"]
-
 DECIDERS = ("jax", "jaxlib", "equinox", "optax", "flatbuffers")
 
 

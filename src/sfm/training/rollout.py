@@ -16,20 +16,6 @@ import numpy as np
 from sfm.envs import Env
 from sfm.training.buffer import Episodes
 
-__all__ = [
-    "DEMONSTRATE",
-    "EVALUATE",
-    "REFRESH",
-    "TRAIN",
-    "VIDEO",
-    "Act",
-    "Rollout",
-    "acting",
-    "play",
-    "reset_seed",
-    "rollout",
-]
-
 TRAIN, EVALUATE, REFRESH, VIDEO, DEMONSTRATE = range(5)  # streams of reset seeds
 
 GROUPS = 4  # at most

@@ -3,8 +3,6 @@
 import jax
 import numpy as np
 
-__all__ = ["ACT", "FIT", "FRESH", "INIT", "UPDATE", "WARM", "draws", "key"]
-
 ACT, UPDATE, FRESH, FIT, INIT, WARM = range(6)
 
 

@@ -20,21 +20,6 @@ from sfm.agents.optim import Trained, adam
 from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import ActorCriticConfig, StochasticConfig, TD3Config
 
-__all__ = [
-    "Climb",
-    "CriticLoss",
-    "Critics",
-    "Learner",
-    "Penalty",
-    "actor_adam",
-    "climbing",
-    "fit_critics",
-    "plain_nets",
-    "pretanh_penalty",
-    "smoothing_noise",
-    "td_loss",
-]
-
 L = TypeVar("L")
 Net = TypeVar("Net")
 

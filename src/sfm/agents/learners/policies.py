@@ -6,15 +6,6 @@ from jax import Array
 from sfm.agents.nets import MLP, Linear, avg_l1_norm, namespace
 from sfm.agents.optim import standardised
 
-__all__ = [
-    "DeterministicPolicy",
-    "EmbeddedActor",
-    "EmbeddedPolicy",
-    "GaussianPolicy",
-    "StandardisedPolicy",
-    "StateEncoder",
-]
-
 
 def _explore(action, noise, scale: float):
     """action + Gaussian noise, kept in [-1, 1]; no noise: the action itself."""

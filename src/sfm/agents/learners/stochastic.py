@@ -15,8 +15,6 @@ from sfm.agents.optim import Trained, adam, copy, polyak
 from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import StochasticConfig
 
-__all__ = ["Stochastic", "StochasticState"]
-
 
 class StochasticState(NamedTuple):
     actor: Trained[GaussianPolicy]

@@ -14,8 +14,6 @@ from sfm.agents.optim import Trained, adam, copy, polyak
 from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import TD3Config
 
-__all__ = ["TD3", "TD3State"]
-
 
 class TD3State(NamedTuple):
     actor: Trained[MLP]

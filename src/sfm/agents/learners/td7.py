@@ -20,8 +20,6 @@ from sfm.agents.optim import Trained, adam, copy, zeros
 from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import TD7Config
 
-__all__ = ["TD7", "TD7State"]
-
 
 class Encoder(eqx.Module):
     """f: s -> zs and g: (zs, a) -> zsa, where zsa predicts the zs of the next state."""

@@ -11,8 +11,6 @@ from sfm.agents.optim import Trained, adam
 from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import FeatureConfig
 
-__all__ = ["Adversarial"]
-
 
 class Adversarial:
     def __init__(self, config: FeatureConfig, spec: Spec):

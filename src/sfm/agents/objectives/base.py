@@ -10,8 +10,6 @@ from jax import Array
 from sfm.agents.learners.base import Critics, Penalty, td_loss
 from sfm.agents.types import Batch, Context, ExpertStates, Metrics, Spec, ValueFn
 
-__all__ = ["Objective", "Offline", "Refresh"]
-
 C = TypeVar("C")
 O = TypeVar("O")  # noqa: E741
 

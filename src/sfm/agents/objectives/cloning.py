@@ -16,8 +16,6 @@ from sfm.agents.objectives.cost import draw_pairs, draw_times
 from sfm.agents.types import Batch, Context, ExpertStates, Metrics, Spec, ValueFn
 from sfm.config import BCConfig, BCOConfig
 
-__all__ = ["BC", "BCO", "cloning", "draw_transitions"]
-
 
 def draw_transitions(key: Array, demos: ExpertStates, count: int) -> Batch:
     """`count` of the expert's transitions, uniform over all; none of them ends in a terminal state."""

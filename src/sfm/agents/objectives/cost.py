@@ -12,16 +12,6 @@ from sfm.agents.optim import Trained, adam
 from sfm.agents.types import Metrics
 from sfm.config import CostConfig
 
-__all__ = [
-    "draw_pairs",
-    "draw_states",
-    "draw_times",
-    "episode_mean",
-    "fit_cost",
-    "gradient_penalty",
-    "make_cost",
-]
-
 
 def draw_times(key: Array, length: Array, count: int) -> tuple[Array, Array]:
     """(episode, time) of `count` transitions, each [count], uniform over episodes of `length` [K]."""

@@ -15,8 +15,6 @@ from sfm.agents.optim import Trained
 from sfm.agents.types import Context, ExpertStates, Metrics, Spec
 from sfm.config import DiscriminatorConfig
 
-__all__ = ["Discriminator"]
-
 
 class Discriminator(Objective[DiscriminatorConfig, Trained[MLP]], config=DiscriminatorConfig):
     def __init__(self, config: DiscriminatorConfig, spec: Spec):

@@ -14,8 +14,6 @@ from sfm.agents.optim import Trained, adam, copy, polyak
 from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import FeatureConfig
 
-__all__ = ["Features", "Fixed", "Hilbert", "Predictive", "Trunk", "make_trunk"]
-
 
 class Features(Protocol):
     """phi never receives a gradient from psi or the actor: they see it through `stop_gradient` only."""

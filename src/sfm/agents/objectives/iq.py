@@ -20,8 +20,6 @@ from sfm.agents.objectives.cloning import draw_transitions
 from sfm.agents.types import Batch, Context, Spec
 from sfm.config import IQConfig
 
-__all__ = ["IQ"]
-
 
 class IQ(Objective[IQConfig, tuple[()]], config=IQConfig):
     def __init__(self, config: IQConfig, spec: Spec):

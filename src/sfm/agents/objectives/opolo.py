@@ -24,8 +24,6 @@ from sfm.agents.optim import Moments, Trained, zeros
 from sfm.agents.types import Batch, Context, Metrics, Spec
 from sfm.config import OPOLOConfig
 
-__all__ = ["OPOLO", "OPOLOState"]
-
 MAX_REWARD = 9.21034  # -log 1e-4
 
 

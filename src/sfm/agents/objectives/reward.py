@@ -6,8 +6,6 @@ from jax import Array
 from sfm.agents.objectives.base import Objective
 from sfm.config import RewardConfig
 
-__all__ = ["Reward"]
-
 
 class Reward(Objective[RewardConfig, tuple[()]], config=RewardConfig):
     def init(self, rng: np.random.Generator) -> tuple[()]:

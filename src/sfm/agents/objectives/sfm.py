@@ -24,8 +24,6 @@ from sfm.agents.optim import Average, Moments, zeros
 from sfm.agents.types import Batch, Context, ExpertStates, Metrics, Spec, ValueFn
 from sfm.config import FeatureConfig, SFMConfig
 
-__all__ = ["SFM", "SFMState", "make_features", "telescoped"]
-
 CENTRE_DECAY = 0.995  # of the running mean of phi, per update
 
 

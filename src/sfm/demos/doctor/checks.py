@@ -9,8 +9,6 @@ from sfm.demos.doctor.findings import Finding, error, listed, warning
 from sfm.demos.doctor.reference import Reference
 from sfm.demos.types import Demos
 
-__all__ = ["DECISIVE", "FURTHER", "REMOVE_NAN", "too_short"]
-
 REMOVE_NAN = "Cut the demonstration before that time, or record it again; do not fill gaps with zeros."
 
 

@@ -6,8 +6,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Finding", "error", "listed", "warning"]
-
 
 class Finding(NamedTuple):
     """Something wrong: training would fail or mislead (error), or may suffer (warning)."""

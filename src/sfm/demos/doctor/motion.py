@@ -9,8 +9,6 @@ from sfm.demos.doctor.findings import Finding, error, listed, warning
 from sfm.demos.doctor.reference import Law, Reference, centres, deviations, moves, pausing
 from sfm.demos.types import Demos
 
-__all__ = ["examine"]
-
 DEGREES = 180 / np.pi
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from sfm import envs
 from sfm.demos import bundled
 
-__all__ = ["Law", "Reference", "centres", "deviations", "moves", "pausing", "reference"]
-
 _EPISODES, _STEPS, _STARTS = 6, 250, 32
 _AT_MOST = 60  # episodes, where they end early
 

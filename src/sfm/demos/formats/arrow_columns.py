@@ -6,8 +6,6 @@ import numpy as np
 
 from sfm.errors import SfmError
 
-__all__ = ["matrix"]
-
 
 def matrix(column: Any, which: str) -> np.ndarray:
     """A column of numbers or of equally long lists of numbers, a pyarrow.Array, as [rows,dimension]."""

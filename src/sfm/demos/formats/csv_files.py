@@ -13,8 +13,6 @@ from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
-__all__ = ["read", "save"]
-
 _EPISODE = {"episode", "episode_index", "episode_id", "demo", "demonstration", "trajectory"}
 _NO_STATE = {"step", "frame", "frame_index", "index", "timestamp"}
 _ACTION = re.compile(r"action|act([_\W]|\d|$)")

@@ -5,8 +5,6 @@ from types import ModuleType
 
 from sfm.errors import SfmError
 
-__all__ = ["need"]
-
 
 def need(module: str, extra: str) -> ModuleType:
     """Imports a library of the optional dependencies called `extra`."""

@@ -13,8 +13,6 @@ from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
-__all__ = ["STATE", "read", "save"]
-
 STATE = "state.json"  # lists the data files of a dataset
 _END = b"\xff\xff\xff\xff\0\0\0\0"
 

@@ -18,8 +18,6 @@ from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
-__all__ = ["INFO", "read", "save", "save_v2"]
-
 INFO = Path("meta", "info.json")
 _STATE, _ACTION, _EPISODE, _FRAME = "observation.state", "action", "episode_index", "frame_index"
 _FILES, _FILE_MB = 1000, 100  # in a folder, and in a file of version 3, at most

@@ -18,8 +18,6 @@ from sfm.demos.types import Demos
 from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
-__all__ = ["MARKS", "find", "local", "read", "save"]
-
 _METADATA, _DATA = "metadata.json", "main_data.hdf5"
 MARKS = _METADATA, f"data/{_METADATA}"
 

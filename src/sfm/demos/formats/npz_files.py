@@ -14,8 +14,6 @@ from sfm.demos.stack import Stack, gather
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
-__all__ = ["load", "read", "save"]
-
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 

@@ -18,8 +18,6 @@ from sfm.demos.limits import check_memory
 from sfm.demos.stack import Stack
 from sfm.errors import SfmError
 
-__all__ = ["read"]
-
 
 def read(path: Path, stack: Stack) -> None:
     """Adds a demonstration: a pair (states [T+1,o], actions [T+1,a] or [T,a]) or states alone."""

@@ -9,8 +9,6 @@ import numpy as np
 from sfm.demos.stack import Stack
 from sfm.errors import SfmError
 
-__all__ = ["Block", "add_blocks", "runs"]
-
 
 class Block(NamedTuple):
     """Consecutive rows of one episode, perhaps not all: obs[n,o], action[n,a] or None, frame[n] or none."""

@@ -16,8 +16,6 @@ from sfm.envs.dmc.tasks.quadruped import JUMP_HEIGHT
 from sfm.envs.dmc.tasks.rewarded import clip01
 from sfm.envs.dmc.tasks.walker import SPIN
 
-__all__ = ["Advance", "advance"]
-
 mujoco: Any = importlib.import_module("mujoco")  # its functions are unknown to type checkers
 
 Advance = Callable[[np.ndarray], tuple[np.ndarray, float, bool]]  # control [a] -> obs [o], reward, terminated

@@ -15,8 +15,6 @@ from sfm.envs import rendering
 from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
-__all__ = ["DmcEnv", "tasks"]
-
 # Camera 0 follows the body from the side, except on the quadruped, where it looks from far away.
 CAMERAS = {"quadruped": "y"}
 

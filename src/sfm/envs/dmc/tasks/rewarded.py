@@ -5,8 +5,6 @@ from typing import Any
 
 from dm_control.rl import control
 
-__all__ = ["clip01", "rewarded"]
-
 
 def clip01(x: float) -> float:
     return min(max(x, 0.0), 1.0)
