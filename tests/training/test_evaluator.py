@@ -38,7 +38,7 @@ def test_a_row_tells_the_policies_of_the_beginning():
     judge, _ = evaluator()
     first = [Constant(0.1), Constant(0.2)]
     policies = Policies(SCHEDULE, first)
-    policies.current[1] = Constant(-0.3)
+    policies.current[1], policies.average[1] = Constant(-0.3), Constant(-0.4)
     want = [judge.returns(8, policy).mean() for policy in (policies.current[1], first[1])]
     progress = [SeedProgress(7), SeedProgress(8, steps=50, seconds=1.23456, updates=20)]
     with judge.judging([1], progress, policies) as rows:

@@ -404,6 +404,15 @@ def test_a_policy_is_kept_if_its_episodes_reach_the_bar():
     assert 0 < sum(kept) < len(kept)
 
 
+def test_the_newest_policy_acts_also_in_an_episode_that_has_begun():
+    training = point(random_steps=0)
+    rollout, act = training.experience.begin(0, training._policy(0))
+    for action in (0.25, -0.5):
+        training.policies.begin([lambda obs, noise, action=action: np.full((len(obs), 1), action)])
+        part = rollout.advance(act, rollout.time + 5)
+        assert (part.action == action).all()
+
+
 def test_updates_that_do_not_fill_a_chunk_wait():
     training = point(updates_per_step=0.3, assess_after=1000)  # 12 updates a round in chunks of 10
     rows, _ = trained(training)
