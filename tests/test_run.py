@@ -173,7 +173,8 @@ def test_sigkill_at_any_moment_loses_nothing(tmp_path, point_demos):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     create(whole, config, point_demos).train(Silent())
     create(broken, config, point_demos)
-    script = f"from sfm.run import *; from sfm.reporter import Silent; from pathlib import Path; reopen(Path({str(broken)!r})).train(Silent())"
+    script = "from sfm.reporter import Silent; from sfm.run import *; "
+    script += f"reopen(Path({str(broken)!r})).train(Silent())"
     child = subprocess.Popen([sys.executable, "-c", script])
     deadline = time.monotonic() + 60
     while not list(broken.glob("checkpoints/*.safetensors")) and time.monotonic() < deadline:
