@@ -118,3 +118,19 @@ def test_what_is_needed_may_come_together():
     ScheduleConfig(average_updates=9, average_share=0.5, bursts_per_episode=2, **late)
     SFMConfig(witness_window=9, witness_batch="independent")
     BCConfig(patience=10, validation=0.1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"method": "fourrier"}, "did you mean 'fourier'|fourier"),
+        ({"method": "fdm+"}, "feature method"),
+        ({"method": "fdm+fdm"}, "stands twice"),
+        ({"method": "fdm+adversarial"}, "adversarial features stand alone"),
+        ({"bandwidths": ()}, "bandwidths must be positive numbers, at least one"),
+        ({"bandwidths": (1.0, -1.0)}, "bandwidths must be positive"),
+    ],
+)
+def test_feature_methods_that_do_not_go_together_are_refused(changes, message):
+    with pytest.raises(SfmError, match=message):
+        FeatureConfig(**changes)

@@ -32,6 +32,10 @@ from sfm.errors import SfmError
             "n_step above 1 does not work with the objective 'opolo'",
         ),
         ({"normalise": "features", "objective": RewardConfig()}, "the objective 'reward' has no features"),
+        (
+            {"objective": SFMConfig(features=FeatureConfig(method="fdm+fourier"))},
+            "fourier features see standardised states",
+        ),
         ({"schedule": ScheduleConfig(chunk=25)}, "schedule.chunk must be a multiple of learner.actor_delay"),
         ({"learner": TD7Config(target_interval=100)}, "multiple of learner.target_interval"),
         ({"learner": TD7Config(actor_delay=4)}, "multiple of learner.actor_delay"),

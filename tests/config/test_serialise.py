@@ -105,3 +105,11 @@ def test_overrides_that_fit_nowhere_or_twice_are_refused():
         overridden(PRESETS["sfm-td3"], {"step": 1})
     with pytest.raises(SfmError, match="ambiguous: say learner__width or objective__features__width"):
         overridden(PRESETS["sfm-td3"], {"width": 1})
+
+
+def test_a_list_of_numbers_survives_json_as_a_tuple():
+    config = overridden(PRESETS["fast"], {"bandwidths": [1, 2.5], "method": "fourier"})
+    assert config.objective.features.bandwidths == (1, 2.5)
+    assert from_dict(Config, json.loads(json.dumps(to_dict(config)))) == config
+    with pytest.raises(SfmError, match="bandwidths must be"):
+        overridden(PRESETS["fast"], {"bandwidths": ["wide"]})

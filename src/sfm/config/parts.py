@@ -1,20 +1,25 @@
 """What objectives train besides the learner: base features, a cost, a model of actions."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
-from sfm.config.checks import AtLeastOne, NotNegative, NotNegativeOrNone, Positive, Share, check
+from sfm.config.checks import AtLeastOne, NotNegative, NotNegativeOrNone, Positive, Share, check, require
+from sfm.errors import unknown
+
+METHODS = ("fdm", "idm", "ae", "random", "hr", "adversarial", "fourier")
 
 
 @dataclass(frozen=True)
 class FeatureConfig:
     """The base features phi and how they are learned."""
 
-    method: Literal["fdm", "idm", "ae", "random", "hr", "adversarial"] = "fdm"
-    """The features learn by a forward model, an inverse model, an autoencoder, not at all, as Hilbert
-    representations, or to tell the policy's states from the expert's."""
+    method: str = "fdm"
+    """The features learn by a forward model (`fdm`), an inverse model (`idm`), an autoencoder (`ae`), not at
+    all (`random`), as Hilbert representations (`hr`), to tell the policy's states from the expert's
+    (`adversarial`), or are random waves (`fourier`); several stand side by side as in `fourier+fdm`."""
     dim: AtLeastOne = 128
-    """The network phi gives this many features."""
+    """Each method gives this many features."""
     width: AtLeastOne = 1024
     """Each hidden layer of phi has this many units."""
     depth: AtLeastOne = 3
@@ -32,6 +37,9 @@ class FeatureConfig:
     alive_weight: NotNegative = 0.0
     """Where episodes can end before their time limit, one more feature has this value until they do, so that
     the policy learns to last as long as the expert."""
+    bandwidths: tuple[float, ...] = (0.3, 0.7, 1.75)
+    """Fourier features have these bandwidths in turn, in units of the root mean square distance of two
+    standardised states."""
     hr_discount: Share = 0.98
     """Hilbert representations discount distances in time by this factor per step."""
     hr_expectile: Share = 0.5
@@ -49,8 +57,21 @@ class FeatureConfig:
     refresh_batch: AtLeastOne = 4096
     """Adversarial features learn from this many states of the policy, and as many of the expert."""
 
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Those that stand side by side."""
+        return tuple(self.method.split("+"))
+
     def __post_init__(self) -> None:
         check(self, "objective.features")
+        for name in self.methods:
+            if name not in METHODS:
+                raise unknown("feature method", name, METHODS)
+        require(len(set(self.methods)) == len(self.methods), "a feature method stands twice side by side")
+        alone = "adversarial" not in self.methods or self.method == "adversarial"
+        require(alone, "adversarial features stand alone: nothing else learns from fresh episodes")
+        some = self.bandwidths and all(0 < width < math.inf for width in self.bandwidths)
+        require(bool(some), "objective.features.bandwidths must be positive numbers, at least one")
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ def from_dict(kind: Any, data: dict[str, Any], training: bool = True) -> Any:
             wanted = getattr(hints[name], "__name__", hints[name])
             raise SfmError(f"{kind.__name__}.{name} must be {wanted}, not {value!r}")
     inner = {k: from_dict(hints[k], v, training) for k, v in data.items() if isinstance(v, dict)}
+    inner |= {k: tuple(v) for k, v in data.items() if isinstance(v, list)}  # JSON has no tuples
     return kind(**(data | inner))
 
 
@@ -60,6 +61,8 @@ def _fits(value: Any, kind: Any) -> bool:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
+    if typing.get_origin(kind) is tuple:
+        return isinstance(value, (list, tuple)) and all(_fits(x, typing.get_args(kind)[0]) for x in value)
     return isinstance(value, kind) if kind in (bool, str) else True
 
 

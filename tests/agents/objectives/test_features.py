@@ -140,3 +140,44 @@ def test_every_method_is_made_and_has_the_named_shape():
         trunk = make_features(config, SPEC).init(rng())
         shapes = {x.shape[-2:] for x in jax.tree.leaves(trunk)}
         assert {(4, 16), (16, 16), (16, DIM)} <= shapes
+
+
+def gaussian(a, b, sigma):
+    return np.exp(-np.square(a[:, None] - b[None]).sum(-1) / (2 * sigma**2))
+
+
+@pytest.mark.parametrize("bandwidths", [(0.5,), (0.3, 1.0)])
+def test_waves_are_gaussian_kernels_of_their_bandwidths(bandwidths):
+    """<phi(s), phi(s')> / d is their mean, to the order of 1 / sqrt(d)."""
+    f, waves = features("fourier", dim=20_000, bandwidths=bandwidths)
+    states = np.random.default_rng(1).standard_normal((6, SPEC.obs_dim)).astype(np.float32)
+    phi = np.asarray(f.phi(waves)(states))
+    distance = (2 * SPEC.obs_dim) ** 0.5
+    expected = np.mean([gaussian(states, states, distance * b) for b in bandwidths], axis=0)
+    np.testing.assert_allclose(phi @ phi.T / phi.shape[1], expected, atol=0.04)
+
+
+def test_waves_tell_behaviours_with_equal_means_apart():
+    """All mass at 0, or half at -2 and half at 2: a mean of states sees no difference."""
+    f, waves = features("fourier", dim=512)
+    still, swinging = np.zeros((2, 200, SPEC.obs_dim), np.float32)
+    swinging[::2, 0], swinging[1::2, 0] = -2.0, 2.0
+    phi = f.phi(waves)
+    gap = np.square(phi(still).mean(0) - phi(swinging).mean(0)).mean()
+    assert gap > 0.1
+    assert np.square(phi(swinging[:100]).mean(0) - phi(swinging[100:]).mean(0)).mean() < 1e-10
+
+
+def test_methods_side_by_side_are_each_as_alone():
+    batch = moving()
+    both, state = features("fourier+fdm")
+    after, phi, metrics = jax.jit(both.learn)(state, batch)
+    assert phi.shape == (64, 2 * DIM)
+    for name, part in zip(("fourier", "fdm"), np.split(np.asarray(phi), 2, -1), strict=True):
+        alone, _ = features(name)
+        learned, expected, told = jax.jit(alone.learn)(state[name], batch)
+        assert_close(part, expected)
+        assert_close(after[name], learned)
+        for k, v in told.items():
+            assert float(metrics[f"{name}/{k}"]) == pytest.approx(float(v), rel=1e-5)
+    assert_close(both.phi(state)(batch.obs), phi)

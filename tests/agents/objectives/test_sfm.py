@@ -466,3 +466,17 @@ def test_the_error_of_psi_along_the_witness_counts_besides():
     assert_close(y, cumulant)
     plain, _ = SFM(small_sfm("fdm"), SPEC).critic_loss(o, critics, batch, jnp.asarray(cumulant))
     assert float(plain) == pytest.approx(2 * np.square(cumulant).mean(), rel=1e-5)
+
+
+def test_shares_tell_to_which_part_of_phi_the_witness_belongs():
+    def weighed(method: str, **changes: float):
+        sfm, o = objective(method=method, match_from="visits", **changes)
+        o, _, _ = sfm.update(o, context())
+        return sfm.weight(o, jnp.zeros((8, sfm.dim)), lambda *_, **__: 0.0, context())
+
+    _, after, metrics = weighed("fourier+ae", state_weight=2.0)
+    witness = np.square(np.asarray(after.expert.mean - after.policy.mean))
+    ends = np.cumsum([0, DIM, DIM, SPEC.obs_dim])
+    for name, i, j in zip(("fourier", "ae", "state"), ends[:-1], ends[1:], strict=True):
+        assert float(metrics[f"share/{name}"]) == pytest.approx(witness[i:j].sum() / witness.sum(), rel=1e-4)
+    assert not [name for name in weighed("ae")[2] if name.startswith("share/")]

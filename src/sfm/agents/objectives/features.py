@@ -20,7 +20,7 @@ class Features(Protocol):
 
     def init(self, rng: np.random.Generator) -> Any: ...
 
-    def phi(self, f: Any) -> "Trunk":
+    def phi(self, f: Any) -> Callable[[Array], Array]:
         """The network: [..., o] -> [..., d]."""
         ...
 
@@ -45,20 +45,62 @@ def make_trunk(config: FeatureConfig, spec: Spec, rng: np.random.Generator, *, n
     return Trunk(MLP(sizes, rng, stem=True), normed)
 
 
+class Waves(eqx.Module):
+    """phi(s) = sqrt(2) cos(W s + b): random Fourier features (Rahimi and Recht 2007).
+
+    <phi(s), phi(s')> / d is about the mean of Gaussian kernels, one for each bandwidth. So equal means of phi
+    are equal distributions of states, as far as the kernels can tell, and not only equal mean states.
+    """
+
+    weight: Array | np.ndarray
+    phase: Array | np.ndarray
+
+    def __call__(self, obs: Array) -> Array:
+        return 2**0.5 * jnp.cos(obs @ self.weight + self.phase)
+
+
+def make_waves(config: FeatureConfig, spec: Spec, rng: np.random.Generator) -> Waves:
+    distance = (2 * spec.obs_dim) ** 0.5  # of two standardised states, root mean square
+    weight = rng.standard_normal((spec.obs_dim, config.dim)) / (
+        distance * np.resize(config.bandwidths, config.dim)
+    )
+    return Waves(weight.astype(np.float32), rng.uniform(0, 2 * np.pi, config.dim).astype(np.float32))
+
+
 class Fixed:
-    """Random features: never trained."""
+    """Features that are never trained: a random network or waves."""
 
-    def __init__(self, config: FeatureConfig, spec: Spec):
-        self.config, self.spec = config, spec
+    def __init__(self, config: FeatureConfig, spec: Spec, make: Callable[..., Any] = make_trunk):
+        self.config, self.spec, self.make = config, spec, make
 
-    def init(self, rng: np.random.Generator) -> Trunk:
-        return make_trunk(self.config, self.spec, rng)
+    def init(self, rng: np.random.Generator) -> Any:
+        return self.make(self.config, self.spec, rng)
 
-    def phi(self, f: Trunk) -> Trunk:
+    def phi(self, f: Any) -> Any:
         return f
 
-    def learn(self, f: Trunk, batch: Batch) -> tuple[Trunk, Array, Metrics]:
+    def learn(self, f: Any, batch: Batch) -> tuple[Any, Array, Metrics]:
         return f, f(batch.obs), {}
+
+
+class SideBySide:
+    """Several methods at once: phi is theirs, one after another."""
+
+    def __init__(self, parts: dict[str, Features]):
+        self.parts = parts
+
+    def init(self, rng: np.random.Generator) -> dict[str, Any]:
+        return {name: part.init(rng) for name, part in self.parts.items()}
+
+    def phi(self, f: dict[str, Any]) -> Callable[[Array], Array]:
+        phis = [part.phi(f[name]) for name, part in self.parts.items()]
+        return lambda obs: joined(*(phi(obs) for phi in phis))
+
+    def learn(self, f: dict[str, Any], batch: Batch) -> tuple[dict[str, Any], Array, Metrics]:
+        learned = {name: part.learn(f[name], batch) for name, part in self.parts.items()}
+        metrics = {f"{name}/{k}": v for name, (_, _, told) in learned.items() for k, v in told.items()}
+        states = {name: state for name, (state, _, _) in learned.items()}
+        return states, joined(*(phi for _, phi, _ in learned.values())), metrics
 
 
 class PhiHead(NamedTuple):
@@ -87,8 +129,8 @@ PREDICTIONS = {
 class Predictive:
     """FDM predicts s' from phi(s) and a; IDM a from phi(s) and phi(s'); AE s from phi(s)."""
 
-    def __init__(self, config: FeatureConfig, spec: Spec):
-        self.config, self.spec, self.task = config, spec, PREDICTIONS[config.method]
+    def __init__(self, config: FeatureConfig, spec: Spec, task: Task):
+        self.config, self.spec, self.task = config, spec, task
 
     def init(self, rng: np.random.Generator) -> Trained[PhiHead]:
         c, spec, task = self.config, self.spec, self.task

@@ -8,6 +8,7 @@ telescoping identity (prop. 1). Both are averaged over updates. Or both are mean
 """
 
 import functools
+import itertools
 from typing import Any, NamedTuple
 
 import jax
@@ -19,7 +20,15 @@ from sfm.agents.learners.base import Critics, td_loss
 from sfm.agents.objectives.adversarial import Adversarial
 from sfm.agents.objectives.base import Objective, Refresh
 from sfm.agents.objectives.cost import draw_states
-from sfm.agents.objectives.features import PREDICTIONS, Features, Fixed, Hilbert, Predictive
+from sfm.agents.objectives.features import (
+    PREDICTIONS,
+    Features,
+    Fixed,
+    Hilbert,
+    Predictive,
+    SideBySide,
+    make_waves,
+)
 from sfm.agents.optim import Average, Moments, zeros
 from sfm.agents.types import Batch, Context, ExpertStates, Metrics, Spec, ValueFn
 from sfm.config import FeatureConfig, SFMConfig
@@ -29,8 +38,10 @@ CENTRE_DECAY = 0.995  # of the running mean of phi, per update
 
 def make_features(config: FeatureConfig, spec: Spec) -> Features:
     kinds: dict[str, Any] = {"random": Fixed, "hr": Hilbert, "adversarial": Adversarial}
-    kinds |= dict.fromkeys(PREDICTIONS, Predictive)
-    return kinds[config.method](config, spec)
+    kinds["fourier"] = functools.partial(Fixed, make=make_waves)
+    kinds |= {name: functools.partial(Predictive, task=task) for name, task in PREDICTIONS.items()}
+    parts = {name: kinds[name](config, spec) for name in config.methods}
+    return SideBySide(parts) if len(parts) > 1 else parts[config.method]
 
 
 def time_weights(length: Array, size: int, gamma: float, start: str) -> tuple[Array, Array]:
@@ -69,14 +80,16 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
     def __init__(self, config: SFMConfig, spec: Spec):
         super().__init__(config, spec)
         self.features = make_features(config.features, spec)
-        self.base = config.features.dim + (spec.obs_dim if config.features.state_weight else 0)
         self.alive = config.features.alive_weight if spec.terminates else 0.0
+        self.parts = dict.fromkeys(config.features.methods, config.features.dim)  # of phi, and their sizes
+        self.parts |= {"state": spec.obs_dim} if config.features.state_weight else {}
+        self.base = sum(self.parts.values())
         self.dim = self.base + bool(self.alive)
         self.critics = config.critics
-        self.uses_goals = config.features.method == "hr"
+        self.uses_goals = "hr" in config.features.methods
         self.uses_recent = config.witness_batch == "independent"
         self.recent_window = config.witness_window
-        self.centred = config.features.centre or config.features.method == "hr"
+        self.centred = config.features.centre or self.uses_goals
         self.scale = 1 - spec.gamma if config.scale_psi else 1.0
         self.size = (1 - spec.gamma) / self.scale  # psi times this has the scale of phi
         adversarial = config.features.method == "adversarial"
@@ -174,7 +187,18 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
             "expert_norm": self.size * jnp.linalg.norm(expert.mean),
             "policy_norm": self.size * jnp.linalg.norm(policy.mean),
         }
+        if len(self.parts) > 1:
+            metrics |= self._shares(witness)
         return weight, o._replace(expert=expert, policy=policy, expert_now=uncentred), metrics
+
+    def _shares(self, witness: Array) -> Metrics:
+        """How much of the witness belongs to each part of phi: of its squared length."""
+        squares = jnp.square(witness[: self.base])
+        ends = list(itertools.accumulate(self.parts.values(), initial=0))
+        return {
+            f"share/{name}": squares[i:j].sum() / (squares.sum() + 1e-12)
+            for name, (i, j) in zip(self.parts, itertools.pairwise(ends), strict=True)
+        }
 
     def _living(self, ends: Array) -> Array:
         """The share of time before the end, where a share `ends` of all states is the last of its episode and
