@@ -6,7 +6,7 @@ import importlib
 import logging
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
 
 import numpy as np
@@ -68,13 +68,13 @@ class DmcEnv:
         self.max_steps = math.ceil(limit)
         self.control_timestep = self._env.control_timestep()
         self.obs_dim = sum(math.prod(part.shape) for part in self._env.observation_spec().values())
-        substeps = round(self.control_timestep / self.physics.timestep())
+        self._substeps = substeps = round(self.control_timestep / self.physics.timestep())
         from sfm.envs.dmc import mujoco_step  # after `_suite`, which imports dm_control without OpenGL
 
         self._unstable = mujoco_step.PhysicsError
         self.terminates = type(self._env.task).get_termination is not mujoco_step.Task.get_termination
         bare = mujoco_step.advance(domain, task, self.physics, substeps)
-        self._advance = bare or _plain(self._env, substeps)
+        self._advance = bare or self._plain
         self.parallel = bare is not None and substeps > 1  # one substep is as short as the Python around it
         actuators = self._env.action_spec()
         self.action_dim = actuators.shape[0]
@@ -101,6 +101,15 @@ class DmcEnv:
         self._steps += 1
         return obs, reward, terminated, self._steps >= self.max_steps and not terminated
 
+    def _plain(self, control: np.ndarray) -> tuple[np.ndarray, float, bool]:
+        """The step of any task, control [a] to obs, reward, terminated: the suite's, but for its records."""
+        task, physics = self._env.task, self.physics
+        task.before_step(control, physics)
+        physics.step(self._substeps)
+        task.after_step(physics)
+        reward, obs = float(task.get_reward(physics)), _flat(task.get_observation(physics))
+        return obs, reward, task.get_termination(physics) is not None  # it ends with discount 0, or goes on
+
     def render(self, height: int = 240, width: int = 320) -> np.ndarray:
         if self._renderer is None or self._renderer.size != (height, width):
             self.close()
@@ -111,20 +120,6 @@ class DmcEnv:
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
-
-
-def _plain(env, substeps: int) -> Callable[[np.ndarray], tuple[np.ndarray, float, bool]]:
-    """The step of any task, control [a] to obs, reward, terminated: the suite's, without its bookkeeping."""
-    task, physics = env.task, env.physics
-
-    def step(control: np.ndarray) -> tuple[np.ndarray, float, bool]:
-        task.before_step(control, physics)
-        physics.step(substeps)
-        task.after_step(physics)
-        reward, obs = float(task.get_reward(physics)), _flat(task.get_observation(physics))
-        return obs, reward, task.get_termination(physics) is not None  # it ends with discount 0, or goes on
-
-    return step
 
 
 def _flat(observation) -> np.ndarray:
