@@ -5,6 +5,7 @@ them; but a velocity stays the rate of its position at any speed, and cosine and
 """
 
 import functools
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -48,12 +49,13 @@ class Reference(NamedTuple):
 def reference(name: str) -> Reference:
     """Plays the environment: independent, held and extreme random actions, so that it moves in many ways."""
     env = envs.make(name)
-    episodes, ended = _episodes(env)
+    played = _episodes(env)
     starts = np.stack([env.reset(seed) for seed in range(_STARTS)]).astype(np.float64)
     env.close()
+    episodes = [x for x, _ in played]
     states, demos = np.concatenate(episodes), bundled.bundled(name)
     expert = [obs.astype(np.float64) for obs, _ in demos.episodes()] if demos else []
-    going = np.concatenate([x[:-1] if end else x for x, end in zip(episodes, ended, strict=True)])
+    going = np.concatenate([x[:-1] if end else x for x, end in played])
     circles = _circles(states)
     laws = _laws(episodes, circles)
     return Reference(
@@ -64,7 +66,7 @@ def reference(name: str) -> Reference:
         np.concatenate([states, *expert]),
         starts,
         bool(expert),
-        np.array([x[-1] for x, end in zip(episodes, ended, strict=True) if end]).reshape(-1, env.obs_dim),
+        np.array([x[-1] for x, end in played if end]).reshape(-1, env.obs_dim),
         (going.min(0), going.max(0)),
         circles,
         laws,
@@ -74,16 +76,15 @@ def reference(name: str) -> Reference:
     )
 
 
-def _episodes(env: envs.Env) -> tuple[list[np.ndarray], list[bool]]:
-    """Episodes [T+1,o], and which ended in a termination; more of them where they are short."""
+def _episodes(env: envs.Env) -> list[tuple[np.ndarray, bool]]:
+    """Episodes [T+1,o], and whether each ended in a termination; more of them where they are short."""
     rng = np.random.default_rng(0)
     played = []
     while len(played) < _EPISODES or (
         len(played) < _AT_MOST and sum(len(x) - 1 for x, _ in played) < _EPISODES * min(_STEPS, env.max_steps)
     ):
         played.append(_play(env, rng, len(played)))
-    episodes, ended = zip(*played, strict=True)
-    return list(episodes), list(ended)
+    return played
 
 
 def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> tuple[np.ndarray, bool]:
@@ -101,32 +102,17 @@ def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> tuple[np.ndarra
 
 
 def _circles(states: np.ndarray) -> list[tuple[int, int]]:
-    moving = [i for i in range(states.shape[1]) if np.ptp(states[:, i]) > 1e-3]
-    square = states**2
-    return [
-        (i, j)
-        for place, i in enumerate(moving)
-        for j in moving[place + 1 :]
-        if np.abs(square[:, i] + square[:, j] - 1).max() < 1e-4
-    ]
+    moving, square = np.flatnonzero(np.ptp(states, axis=0) > 1e-3).tolist(), states**2
+    pairs = itertools.combinations(moving, 2)
+    return [(i, j) for i, j in pairs if np.abs(square[:, i] + square[:, j] - 1).max() < 1e-4]
 
 
 def moves(x: np.ndarray, circles: list[tuple[int, int]]) -> np.ndarray:
     """How x[T+1,o] changes per step: [T,c] of its dimensions, its angles, and the angles between those."""
     angles = [np.arctan2(x[:, j], x[:, i]) for i, j in circles]
-    between = [a - b for place, b in enumerate(angles) for a in angles[place + 1 :]]
+    between = [a - b for b, a in itertools.combinations(angles, 2)]
     turns = [np.angle(np.exp(1j * np.diff(angle)))[:, None] for angle in (*angles, *between)]
     return np.concatenate([np.diff(x, axis=0), *turns], axis=1)
-
-
-def _names(obs_dim: int, circles: list[tuple[int, int]]) -> list[str]:
-    angles = [f"the angle of dimensions {i} and {j}" for i, j in circles]
-    between = [
-        f"the angle between dimensions {b[0]}, {b[1]} and {a[0]}, {a[1]}"
-        for place, b in enumerate(circles)
-        for a in circles[place + 1 :]
-    ]
-    return [*(f"dimension {i}" for i in range(obs_dim)), *angles, *between]
 
 
 def centres(x: np.ndarray) -> np.ndarray:
@@ -140,33 +126,35 @@ def pausing(x: np.ndarray) -> np.ndarray:
     return still & ~np.append(still[1:], True)
 
 
-def deviations(x: np.ndarray, circles: list[tuple[int, int]], laws: list[Law]) -> np.ndarray:
-    """By how much the motion x[T+1,o] breaks each law at each time, [T,laws]."""
+def under(laws: list[Law], x: np.ndarray, circles: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    """How far x[T+1,o] moves in each step, and how far by each law it should, [T,laws] each."""
     rates = np.array([law.rate for law in laws])
-    predicted = rates * centres(x)[:, [law.partner for law in laws]]
-    return moves(x, circles)[:, [law.coordinate for law in laws]] - predicted
+    moved = moves(x, circles)[:, [law.coordinate for law in laws]]
+    return moved, rates * centres(x)[:, [law.partner for law in laws]]
 
 
 def _deviating(x: np.ndarray, circles: list[tuple[int, int]], laws: list[Law]) -> np.ndarray:
     """[laws]: the largest deviation in x, or half the largest move: a blow can stop any motion."""
-    fastest = np.abs(moves(x, circles)[:, [law.coordinate for law in laws]]).max(0, initial=0.0)
-    return np.maximum(np.abs(deviations(x, circles, laws)).max(0, initial=0.0), fastest / 2)
+    moved, predicted = under(laws, x, circles)
+    return np.maximum(np.abs(moved - predicted), np.abs(moved) / 2).max(0, initial=0.0)
 
 
 def _laws(episodes: list[np.ndarray], circles: list[tuple[int, int]]) -> list[Law]:
     """For each dimension, the coordinate whose rate it is, if 90% of that motion is explained, twice."""
     halves = [_regress(episodes[start::2], circles) for start in (0, 1)]
     explained = np.minimum(halves[0][0], halves[1][0])  # [c,o]
-    obs_dim = explained.shape[1]
     np.fill_diagonal(explained, 0.0)  # nothing is its own velocity
-    names, laws, covered = _names(obs_dim, circles), [], set()
+    names = [f"dimension {i}" for i in range(explained.shape[1])]
+    names += [f"the angle of dimensions {i} and {j}" for i, j in circles]
+    for (i, j), (k, m) in itertools.combinations(circles, 2):
+        names.append(f"the angle between dimensions {i}, {j} and {k}, {m}")
+    laws = {}
     for coordinate, what in enumerate(names):
         partner = int(explained[coordinate].argmax())
         # An angle between bodies is needed only where no plainer coordinate has this velocity.
-        if explained[coordinate, partner] > 0.9 and partner not in covered:
-            covered.add(partner)
-            laws.append(Law(what, coordinate, partner, float(halves[0][1][coordinate, partner])))
-    return laws
+        if explained[coordinate, partner] > 0.9 and partner not in laws:
+            laws[partner] = Law(what, coordinate, partner, float(halves[0][1][coordinate, partner]))
+    return list(laws.values())
 
 
 def _regress(episodes: list[np.ndarray], circles: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:

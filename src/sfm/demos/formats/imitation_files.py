@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sfm.demos.files import new_folder
-from sfm.demos.formats.arrow_columns import matrix
 from sfm.demos.formats.extras import need
+from sfm.demos.formats.tables import matrix
 from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
 from sfm.errors import SfmError

@@ -1,5 +1,6 @@
 """Demonstrations in NumPy files, .npz or .npy, read one demonstration at a time and without pickle."""
 
+import itertools
 import math
 import zipfile
 from collections.abc import Iterator
@@ -68,9 +69,9 @@ class _Array(NamedTuple):
         return np.frombuffer(data, self.dtype).reshape(self.shape, order="F" if self.fortran else "C")
 
     def parts(self) -> Iterator[np.ndarray]:
-        """What [N, ...] holds for each of its N indices, read when asked for."""
-        if self.fortran:  # the first index runs fastest: there are no parts
-            yield from self.whole()
+        """Each demonstration of [N,T,d], or the only one of [T,d], read when asked for."""
+        if len(self.shape) == 2 or self.fortran:  # there the first index runs fastest: there are no parts
+            yield from self.whole() if len(self.shape) == 3 else [self.whole()]
             return
         size = math.prod(self.shape[1:]) * self.dtype.itemsize
         for _ in range(self.shape[0]):
@@ -123,14 +124,11 @@ def _add(
             f"expected [time, dimension] for each demonstration"
         )
     lengths = _lengths(path, length, count, times)
-    states = obs.parts() if several else iter([obs.whole()])
-    actions = None if action is None else action.parts() if several else iter([action.whole()])
-    for n in lengths:
-        acts = None if actions is None else next(actions)
+    actions = itertools.repeat(None, count) if action is None else action.parts()
+    # Strict: it runs into the end of each array.
+    for states, acts, n in zip(obs.parts(), actions, lengths, strict=True):
         # Only a padded demonstration has actions past its length; otherwise a wrong count must stay visible.
-        stack.add(next(states)[: n + 1], acts if acts is None or n == times - 1 else acts[:n])
-    for rest in (states, actions):
-        next(rest or iter(()), None)  # runs into the end of the file
+        stack.add(states[: n + 1], acts if acts is None or n == times - 1 else acts[:n])
 
 
 def _lengths(path: Path, length: _Array | None, count: int, times: int) -> np.ndarray:
