@@ -12,8 +12,6 @@ from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
 FORM = ("width", "depth", "embedding", "actor_norm", "log_std_min", "log_std_max")  # of a learner's networks
-
-
 EARLIER = "checkpoint"  # what earlier versions called the kept policy
 
 
@@ -27,8 +25,7 @@ class Policy:
     def __init__(self, module: Any, meta: dict[str, Any]):
         self.module, self.meta = module, meta
         self.obs_dim, self.action_dim = int(meta["obs_dim"]), int(meta["action_dim"])
-        low, high = meta.get("action_low", -1.0), meta.get("action_high", 1.0)
-        self._scale = ActionScale(low, high, np.float32)
+        self._scale = ActionScale(meta.get("action_low", -1.0), meta.get("action_high", 1.0), np.float32)
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
         """obs [..., o] float32 -> action [..., a] in [-1, 1].
@@ -56,8 +53,8 @@ class Policy:
             )
         noise = None
         if not deterministic:
-            rng = rng or np.random.default_rng()
-            noise = rng.standard_normal((*obs.shape[:-1], self.action_dim), np.float32)
+            shape = *obs.shape[:-1], self.action_dim
+            noise = (rng or np.random.default_rng()).standard_normal(shape, np.float32)
         return self._scale.to_actuators(self.module(obs, noise)), state
 
 
@@ -87,12 +84,12 @@ def load_policy(path: str | Path, *, which: str = "kept", seed: int | None = Non
 def find_policy(path: str | Path, which: str = "kept", seed: int | None = None) -> Path:
     """The file that `load_policy` reads."""
     path = Path(path)
-    if not path.exists():
-        bundled = policy_file(str(path))
-        if bundled is None:
-            raise SfmError(f"{path} not found; by name there are {', '.join(names())}")
-        path = bundled
-    return _in_folder(path, which, seed) if path.is_dir() else path
+    if path.is_dir():
+        return _in_folder(path, which, seed)
+    found = path if path.exists() else policy_file(str(path))
+    if found is None:
+        raise SfmError(f"{path} not found; by name there are {', '.join(names())}")
+    return found
 
 
 def differences(policy: Policy, config: Config) -> list[str]:

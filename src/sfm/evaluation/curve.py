@@ -42,9 +42,8 @@ def plot(
     from matplotlib.ticker import EngFormatter
 
     figure = Figure(figsize=(7, 5 if gap else 4), dpi=150, layout="constrained")
-    panels = figure.subplots(
-        2 if gap else 1, squeeze=False, sharex=True, height_ratios=[3, 1][: 1 + bool(gap)]
-    )
+    heights = [3, 1] if gap else [1]
+    panels = figure.subplots(len(heights), squeeze=False, sharex=True, height_ratios=heights)
     top, bottom = panels[0, 0], panels[-1, 0]
     top.set_title(title, loc="left", fontweight="bold")
     seeds = max(len(current), len(kept), len(gap))
@@ -88,15 +87,8 @@ def _draw(axes: "Axes", seeds: list[Series], color: str, label: str) -> None:
             axes.plot(*_points(series), color=color, linewidth=0.7, alpha=0.35)
     if seeds:
         x, y = _points(_mean(seeds))
-        axes.plot(
-            x,
-            y,
-            color=color,
-            linewidth=1.8,
-            marker="o" if len(x) <= 50 else "",
-            markersize=3,
-            label=label,
-        )
+        marker = "o" if len(x) <= 50 else ""
+        axes.plot(x, y, color=color, linewidth=1.8, marker=marker, markersize=3, label=label)
 
 
 def _few_log_ticks(axes: "Axes", values: list[float]) -> None:

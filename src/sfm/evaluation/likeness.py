@@ -37,7 +37,9 @@ class Likeness:
         directions = np.random.default_rng(seed).standard_normal((len(scale), DIRECTIONS))
         self._directions = scale[:, None] * directions / np.linalg.norm(directions, axis=0)
         self._demo = self._quantiles(demos)
-        parts = [self._quantiles([part]) for part in (demos if len(demos) > 1 else _halves(demos[0]))]
+        middle = len(demos[0]) // 2
+        alike = demos if len(demos) > 1 else (demos[0][: middle + 1], demos[0][middle:])
+        parts = [self._quantiles([part]) for part in alike]
         self._again = float(np.mean([_distance(a, b) for a, b in itertools.combinations(parts, 2)]))
         self._random = self.distance(random)
 
@@ -53,11 +55,6 @@ class Likeness:
         """Of what the directions show, [QUANTILES, DIRECTIONS]."""
         shown = (transitions(episodes) - self._mean) @ self._directions
         return np.quantile(shown, (np.arange(QUANTILES) + 0.5) / QUANTILES, axis=0)
-
-
-def _halves(states: np.ndarray) -> list[np.ndarray]:
-    middle = len(states) // 2
-    return [states[: middle + 1], states[middle:]]
 
 
 def _distance(a: np.ndarray, b: np.ndarray) -> float:

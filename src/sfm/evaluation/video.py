@@ -7,14 +7,11 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfm import storage
-
-if TYPE_CHECKING:
-    from sfm.envs.base import Env
+from sfm.envs import Env
 
 MAX_FPS = 30
 GIF_MAX_FPS = 12.5
@@ -22,7 +19,7 @@ GIF_MAX_BYTES = 2_000_000
 
 
 def record(
-    env: "Env",
+    env: Env,
     policy: Callable[[np.ndarray], np.ndarray],
     folder: Path,
     *,
