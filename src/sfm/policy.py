@@ -28,10 +28,7 @@ class Policy:
         self._scale = ActionScale(meta.get("action_low", -1.0), meta.get("action_high", 1.0), np.float32)
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
-        """obs [..., o] float32 -> action [..., a] in [-1, 1].
-
-        noise [..., a] is standard normal, for exploration.
-        """
+        """obs [..., o] float32, standard normal noise [..., a] to explore -> action [..., a] in [-1, 1]."""
         return self.module(obs, noise)
 
     def predict(
@@ -84,12 +81,21 @@ def load_policy(path: str | Path, *, which: str = "kept", seed: int | None = Non
 def find_policy(path: str | Path, which: str = "kept", seed: int | None = None) -> Path:
     """The file that `load_policy` reads."""
     path = Path(path)
-    if path.is_dir():
-        return _in_folder(path, which, seed)
-    found = path if path.exists() else policy_file(str(path))
-    if found is None:
-        raise SfmError(f"{path} not found; by name there are {', '.join(names())}")
-    return found
+    if not path.is_dir():
+        found = path if path.exists() else policy_file(str(path))
+        if found is None:
+            raise SfmError(f"{path} not found; by name there are {', '.join(names())}")
+        return found
+    which = "kept" if which == EARLIER else which
+    if which not in ("kept", "current"):
+        raise SfmError(f"which must be 'kept' or 'current', not '{which}'")
+    anyone = "*" if seed is None else seed
+    for name in (which, EARLIER) if which == "kept" else (which,):
+        found = path.glob(f"policies/{name}_seed{anyone}.safetensors")
+        if first := min(found, key=lambda p: (len(p.name), p.name), default=None):
+            return first
+    of = "" if seed is None else f" of seed {seed}"
+    raise SfmError(f"{path} holds no policy{of} yet: is it a run folder, and has it saved once?")
 
 
 def differences(policy: Policy, config: Config) -> list[str]:
@@ -106,19 +112,6 @@ def _acting(config: dict[str, Any]) -> Config:
     form = {name: getattr(learner, name) for name in (*FORM, "explore_noise") if hasattr(learner, name)}
     normalise = "all" if whole.get("normalise") == "all" else "none"
     return Config(learner=type(learner)(**form), normalise=normalise)
-
-
-def _in_folder(folder: Path, which: str, seed: int | None) -> Path:
-    which = "kept" if which == EARLIER else which
-    if which not in ("kept", "current"):
-        raise SfmError(f"which must be 'kept' or 'current', not '{which}'")
-    anyone = "*" if seed is None else seed
-    for name in (which, EARLIER) if which == "kept" else (which,):
-        found = folder.glob(f"policies/{name}_seed{anyone}.safetensors")
-        if first := min(found, key=lambda p: (len(p.name), p.name), default=None):
-            return first
-    of = "" if seed is None else f" of seed {seed}"
-    raise SfmError(f"{folder} holds no policy{of} yet: is it a run folder, and has it saved once?")
 
 
 def _rebuild(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Any:

@@ -10,8 +10,7 @@ from sfm.demos.limits import MAX_DEMOS, check_memory
 from sfm.demos.types import Demos, check_finite
 from sfm.errors import SfmError
 
-Read = Callable[[Path, "Stack"], None]
-"""Adds the demonstrations of a file to a stack."""
+Read = Callable[[Path, "Stack"], None]  # adds the demonstrations of a file to a stack
 
 
 def gather(name: str, sources: Iterable[tuple[Path, Read]]) -> Demos:

@@ -27,7 +27,7 @@ def record(
     seed: int = 0,
     height: int = 240,
     width: int = 320,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda done, steps: None,
 ) -> list[Path]:
     """Rolls one episode of at most `steps`; returns the two files. `progress` is told (steps done, steps)."""
     steps = min(steps, env.max_steps)
@@ -47,8 +47,7 @@ def record(
                 break
             obs, _, terminated, truncated = env.step(np.asarray(policy(obs)))
             ended = terminated or truncated
-            if progress is not None:
-                progress(step + 1, steps)
+            progress(step + 1, steps)
     storage.write_bytes(gif, _encode_gif(gif_frames, gif_fps))
     return [mp4, gif]
 

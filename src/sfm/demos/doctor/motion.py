@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfm.demos.doctor.findings import Finding, error, listed, warning
-from sfm.demos.doctor.reference import Law, Reference, centres, moves, pausing, under
+from sfm.demos.doctor.reference import Law, Reference, pausing, under
 from sfm.demos.types import Demos
 
 DEGREES = 180 / np.pi
@@ -79,8 +79,7 @@ def _laws(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
 
 def _fit(episodes: list[np.ndarray], env: Reference, law: Law) -> Fit | None:
     """None where a demonstration hardly moves: rounding would decide."""
-    move = np.concatenate([moves(x, env.circles)[:, law.coordinate] for x in episodes])
-    predicted = law.rate * np.concatenate([centres(x)[:, law.partner] for x in episodes])
+    move, predicted = (part[:, 0] for part in under([law], episodes, env.circles))
     cross, power, total = move @ predicted, predicted @ predicted, move @ move
     if min(power, total) < 1e-10 * len(move):
         return None
@@ -122,13 +121,9 @@ def _units(fits: list[Fit]) -> Finding:
 
 def _order(episodes: list[np.ndarray], fits: list[Fit], env: Reference) -> Finding:
     law, partners = fits[0].law, sorted({fit.law.partner for fit in fits})
-    better = [
-        (fit.match, partner)
-        for partner in range(env.obs_dim)
-        if (fit := _fit(episodes, env, law._replace(partner=partner))) is not None
-    ]
-    best, column = max(better, default=(0.0, 0))
-    hint = f" Dimension {column} would fit where dimension {law.partner} should." if best > 0.8 else ""
+    others = (_fit(episodes, env, law._replace(partner=other)) for other in range(env.obs_dim))
+    best = max((fit for fit in others if fit and fit.match > 0.8), key=lambda fit: fit.match, default=None)
+    hint = f" Dimension {best.law.partner} would fit where dimension {law.partner} should." if best else ""
     return error(
         f"{law.what} does not move as its velocity says ({listed('dimension', partners)})",
         f"Columns are in another order, or the states are noisy, smoothed or shuffled in time.{hint}",
@@ -141,7 +136,7 @@ def _gaps(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
         return
     clear, far = np.zeros(len(episodes)), np.zeros(len(episodes))
     for i, x in enumerate(episodes):
-        move, predicted = under(env.laws, x, env.circles)
+        move, predicted = under(env.laws, [x], env.circles)
         unit = np.sqrt(np.mean(move**2, axis=0)) + 1e-9
         move, predicted = move / unit, predicted / unit
         cross, power = (move * predicted).sum(1), (predicted**2).sum(1)
@@ -165,7 +160,7 @@ def _jumps(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
         return
     found = []
     for i, x in enumerate(episodes):
-        move, predicted = under(env.laws, x, env.circles)
+        move, predicted = under(env.laws, [x], env.circles)
         size = np.abs(move - predicted)
         typical = np.sqrt(np.mean(size**2, axis=0))
         # Over all laws at once. Healthy demonstrations stay below 0.4 of what was seen, resets exceed it.

@@ -16,12 +16,14 @@ from sfm.demos import bundled
 _EPISODES, _STEPS, _STARTS = 6, 250, 32
 _AT_MOST = 60  # episodes, where they end early
 
+Circles = list[tuple[int, int]]  # dimensions that are cosine and sine of one angle
+
 
 class Law(NamedTuple):
     """The coordinate called `what` moves by `rate` times dimension `partner`, its mean over the step."""
 
     what: str
-    coordinate: int  # a column of `moves`
+    coordinate: int  # a column of `_moves`
     partner: int
     rate: float
 
@@ -38,7 +40,7 @@ class Reference(NamedTuple):
     experienced: bool  # whether `states` hold those of bundled demonstrations, too
     ends: np.ndarray  # [k,o], states in which it terminated
     alive: tuple[np.ndarray, np.ndarray]  # [o] each, least and greatest where it went on
-    circles: list[tuple[int, int]]  # dimensions that are cosine and sine of one angle
+    circles: Circles
     laws: list[Law]
     residual: np.ndarray  # [laws], how much one step could deviate: the most seen, or half the fastest move
     varying: np.ndarray  # [o] bool, what changes within each episode
@@ -58,6 +60,7 @@ def reference(name: str) -> Reference:
     going = np.concatenate([x[:-1] if end else x for x, end in played])
     circles = _circles(states)
     laws = _laws(episodes, circles)
+    moved, predicted = under(laws, episodes, circles)
     return Reference(
         name,
         env.obs_dim,
@@ -70,7 +73,7 @@ def reference(name: str) -> Reference:
         (going.min(0), going.max(0)),
         circles,
         laws,
-        np.max([_deviating(x, circles, laws) for x in episodes], axis=0),
+        np.maximum(np.abs(moved - predicted), np.abs(moved) / 2).max(0),  # half: a blow can stop any motion
         np.all([np.ptp(x, axis=0) > 0 for x in episodes], axis=0),
         float(np.mean(np.concatenate([pausing(x) for x in episodes]))),
     )
@@ -101,13 +104,13 @@ def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> tuple[np.ndarra
     return np.stack(obs).astype(np.float64), terminated
 
 
-def _circles(states: np.ndarray) -> list[tuple[int, int]]:
+def _circles(states: np.ndarray) -> Circles:
     moving, square = np.flatnonzero(np.ptp(states, axis=0) > 1e-3).tolist(), states**2
     pairs = itertools.combinations(moving, 2)
     return [(i, j) for i, j in pairs if np.abs(square[:, i] + square[:, j] - 1).max() < 1e-4]
 
 
-def moves(x: np.ndarray, circles: list[tuple[int, int]]) -> np.ndarray:
+def _moves(x: np.ndarray, circles: Circles) -> np.ndarray:
     """How x[T+1,o] changes per step: [T,c] of its dimensions, its angles, and the angles between those."""
     angles = [np.arctan2(x[:, j], x[:, i]) for i, j in circles]
     between = [a - b for b, a in itertools.combinations(angles, 2)]
@@ -115,7 +118,7 @@ def moves(x: np.ndarray, circles: list[tuple[int, int]]) -> np.ndarray:
     return np.concatenate([np.diff(x, axis=0), *turns], axis=1)
 
 
-def centres(x: np.ndarray) -> np.ndarray:
+def _centres(x: np.ndarray) -> np.ndarray:
     """The mean of x[T+1,o] over each step, [T,o]: there a velocity is a difference, to second order."""
     return (x[1:] + x[:-1]) / 2
 
@@ -126,20 +129,15 @@ def pausing(x: np.ndarray) -> np.ndarray:
     return still & ~np.append(still[1:], True)
 
 
-def under(laws: list[Law], x: np.ndarray, circles: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """How far x[T+1,o] moves in each step, and how far by each law it should, [T,laws] each."""
-    rates = np.array([law.rate for law in laws])
-    moved = moves(x, circles)[:, [law.coordinate for law in laws]]
-    return moved, rates * centres(x)[:, [law.partner for law in laws]]
+def under(laws: list[Law], episodes: list[np.ndarray], circles: Circles) -> tuple[np.ndarray, np.ndarray]:
+    """How far each step of episodes [T+1,o] moves, and how far by each law it should, [steps,laws] each."""
+    coordinates, partners = [law.coordinate for law in laws], [law.partner for law in laws]
+    moved = np.concatenate([_moves(x, circles)[:, coordinates] for x in episodes])
+    velocity = np.concatenate([_centres(x)[:, partners] for x in episodes])
+    return moved, np.array([law.rate for law in laws]) * velocity
 
 
-def _deviating(x: np.ndarray, circles: list[tuple[int, int]], laws: list[Law]) -> np.ndarray:
-    """[laws]: the largest deviation in x, or half the largest move: a blow can stop any motion."""
-    moved, predicted = under(laws, x, circles)
-    return np.maximum(np.abs(moved - predicted), np.abs(moved) / 2).max(0, initial=0.0)
-
-
-def _laws(episodes: list[np.ndarray], circles: list[tuple[int, int]]) -> list[Law]:
+def _laws(episodes: list[np.ndarray], circles: Circles) -> list[Law]:
     """For each dimension, the coordinate whose rate it is, if 90% of that motion is explained, twice."""
     halves = [_regress(episodes[start::2], circles) for start in (0, 1)]
     explained = np.minimum(halves[0][0], halves[1][0])  # [c,o]
@@ -157,10 +155,10 @@ def _laws(episodes: list[np.ndarray], circles: list[tuple[int, int]]) -> list[La
     return list(laws.values())
 
 
-def _regress(episodes: list[np.ndarray], circles: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+def _regress(episodes: list[np.ndarray], circles: Circles) -> tuple[np.ndarray, np.ndarray]:
     """Of each coordinate on each dimension alone: the explained fraction and the rate, [c,o] each."""
-    move = np.concatenate([moves(x, circles) for x in episodes])
-    centre = np.concatenate([centres(x) for x in episodes])
+    move = np.concatenate([_moves(x, circles) for x in episodes])
+    centre = np.concatenate([_centres(x) for x in episodes])
     cross, power = move.T @ centre, np.maximum((centre**2).sum(0), 1e-12)
     total = np.maximum((move**2).sum(0), 1e-12)
     return cross**2 / (total[:, None] * power), cross / power

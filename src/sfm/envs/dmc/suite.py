@@ -15,9 +15,6 @@ from sfm.envs import rendering
 from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
-# Camera 0 follows the body from the side, except on the quadruped, where it looks from far away.
-CAMERAS = {"quadruped": "y"}
-
 
 @functools.cache
 def _suite():
@@ -60,8 +57,7 @@ class DmcEnv:
         self.name = name
         # Reseeded by every reset: what happened before cannot matter.
         self._random = np.random.RandomState()
-        with _no_deprecations_of_others():
-            self._env = _suite().load(domain, task, task_kwargs={"random": self._random})
+        self._env = _load(domain, task, self._random)
         limit = self._env._step_limit  # a float: the first whole step at or past it is the last
         if math.isinf(limit):
             raise SfmError(f"task '{name}' has no time limit, so its episodes never end; choose another.")
@@ -80,7 +76,8 @@ class DmcEnv:
         self.action_dim = actuators.shape[0]
         self._scale = ActionScale(actuators.minimum, actuators.maximum)
         self.low, self.high = self._scale.low, self._scale.high
-        self._camera = CAMERAS.get(domain, 0)
+        # Camera 0 follows the body from the side, except on the quadruped, where it looks from far away.
+        self._camera = "y" if domain == "quadruped" else 0
         self._renderer: rendering.Renderer | None = None
 
     @property
@@ -127,13 +124,12 @@ def _flat(observation) -> np.ndarray:
     return np.concatenate(list(observation.values()), axis=None, dtype=np.float32)
 
 
-@contextlib.contextmanager
-def _no_deprecations_of_others() -> Iterator[None]:
-    """The suite's cheetah.xml uses an attribute that MuJoCo deprecates, and says so on every load."""
+def _load(domain: str, task: str, random: np.random.RandomState):
+    """Silently: the suite's cheetah.xml uses an attribute that MuJoCo deprecates, and says so every time."""
     log = logging.getLogger("absl")
     level = log.level
     log.setLevel(logging.ERROR)
     try:
-        yield
+        return _suite().load(domain, task, task_kwargs={"random": random})
     finally:
         log.setLevel(level)
