@@ -28,9 +28,8 @@ def gather(name: str, sources: Iterable[tuple[Path, Read]]) -> Demos:
             reason = (error.strerror or str(error)).splitlines()[0]
             raise SfmError(f"could not read {path}: {reason}") from error
         except Exception as error:  # a damaged file fails in many ways inside the libraries
-            raise SfmError(
-                f"could not read {path}: the file is damaged or cut off ({type(error).__name__})"
-            ) from error
+            kind = type(error).__name__
+            raise SfmError(f"could not read {path}: the file is damaged or cut off ({kind})") from error
     return stack.demos()
 
 

@@ -18,7 +18,7 @@ def walk(time_limit=10, random=None, environment_kwargs=None):
     """Forward velocity of the centre of mass, up to WALK_SPEED: run, but slowly."""
     physics = cheetah.Physics.from_xml_string(*cheetah.get_model_and_assets())
     task = cheetah.Cheetah(random=random)
-    return _environment(physics, task, ("cheetah", "walk"), time_limit, None, environment_kwargs)
+    return _environment(physics, task, "cheetah", "walk", time_limit, None, environment_kwargs)
 
 
 @walker.SUITE.add("sfm")
@@ -26,7 +26,7 @@ def flip(time_limit=25, random=None, environment_kwargs=None):
     """The stand reward times the angular momentum about the centre of mass, up to SPIN."""
     physics = walker.Physics.from_xml_string(*walker.get_model_and_assets())
     task = walker.PlanarWalker(move_speed=0, random=random)
-    return _environment(physics, task, ("walker", "flip"), time_limit, 0.025, environment_kwargs)
+    return _environment(physics, task, "walker", "flip", time_limit, 0.025, environment_kwargs)
 
 
 @quadruped.SUITE.add("sfm")
@@ -34,7 +34,7 @@ def stand(time_limit=20, random=None, environment_kwargs=None, name="stand"):
     """How upright the torso is."""
     physics = quadruped.Physics.from_xml_string(quadruped.make_model(floor_size=10), common.ASSETS)
     task = quadruped.Move(desired_speed=0, random=random)
-    return _environment(physics, task, ("quadruped", name), time_limit, 0.02, environment_kwargs)
+    return _environment(physics, task, "quadruped", name, time_limit, 0.02, environment_kwargs)
 
 
 @quadruped.SUITE.add("sfm")
@@ -43,8 +43,7 @@ def jump(time_limit=20, random=None, environment_kwargs=None):
     return stand(time_limit, random, environment_kwargs, name="jump")
 
 
-def _environment(physics, task: Any, of: tuple[str, str], time_limit, control_timestep, kwargs):
+def _environment(physics, task: Any, domain: str, name: str, time_limit, control_timestep, kwargs):
     """`task` in all but its reward; its speed, which enters that alone, does not matter."""
-    domain, name = of
     task.get_reward = lambda physics: BODIES[domain](physics.data.ptr)[1][name]()
     return control.Environment(physics, task, time_limit, control_timestep, **(kwargs or {}))
