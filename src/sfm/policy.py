@@ -12,8 +12,6 @@ from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
 
 FORM = ("width", "depth", "embedding", "actor_norm", "log_std_min", "log_std_max")  # of a learner's networks
-
-
 EARLIER = "checkpoint"  # what earlier versions called the kept policy
 
 
@@ -27,14 +25,10 @@ class Policy:
     def __init__(self, module: Any, meta: dict[str, Any]):
         self.module, self.meta = module, meta
         self.obs_dim, self.action_dim = int(meta["obs_dim"]), int(meta["action_dim"])
-        low, high = meta.get("action_low", -1.0), meta.get("action_high", 1.0)
-        self._scale = ActionScale(low, high, np.float32)
+        self._scale = ActionScale(meta.get("action_low", -1.0), meta.get("action_high", 1.0), np.float32)
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
-        """obs [..., o] float32 -> action [..., a] in [-1, 1].
-
-        noise [..., a] is standard normal, for exploration.
-        """
+        """obs [..., o] float32, standard normal noise [..., a] to explore -> action [..., a] in [-1, 1]."""
         return self.module(obs, noise)
 
     def predict(
@@ -56,8 +50,8 @@ class Policy:
             )
         noise = None
         if not deterministic:
-            rng = rng or np.random.default_rng()
-            noise = rng.standard_normal((*obs.shape[:-1], self.action_dim), np.float32)
+            shape = *obs.shape[:-1], self.action_dim
+            noise = (rng or np.random.default_rng()).standard_normal(shape, np.float32)
         return self._scale.to_actuators(self.module(obs, noise)), state
 
 
@@ -87,12 +81,21 @@ def load_policy(path: str | Path, *, which: str = "kept", seed: int | None = Non
 def find_policy(path: str | Path, which: str = "kept", seed: int | None = None) -> Path:
     """The file that `load_policy` reads."""
     path = Path(path)
-    if not path.exists():
-        bundled = policy_file(str(path))
-        if bundled is None:
+    if not path.is_dir():
+        found = path if path.exists() else policy_file(str(path))
+        if found is None:
             raise SfmError(f"{path} not found; by name there are {', '.join(names())}")
-        path = bundled
-    return _in_folder(path, which, seed) if path.is_dir() else path
+        return found
+    which = "kept" if which == EARLIER else which
+    if which not in ("kept", "current"):
+        raise SfmError(f"which must be 'kept' or 'current', not '{which}'")
+    anyone = "*" if seed is None else seed
+    for name in (which, EARLIER) if which == "kept" else (which,):
+        found = path.glob(f"policies/{name}_seed{anyone}.safetensors")
+        if first := min(found, key=lambda p: (len(p.name), p.name), default=None):
+            return first
+    of = "" if seed is None else f" of seed {seed}"
+    raise SfmError(f"{path} holds no policy{of} yet: is it a run folder, and has it saved once?")
 
 
 def differences(policy: Policy, config: Config) -> list[str]:
@@ -109,19 +112,6 @@ def _acting(config: dict[str, Any]) -> Config:
     form = {name: getattr(learner, name) for name in (*FORM, "explore_noise") if hasattr(learner, name)}
     normalise = "all" if whole.get("normalise") == "all" else "none"
     return Config(learner=type(learner)(**form), normalise=normalise)
-
-
-def _in_folder(folder: Path, which: str, seed: int | None) -> Path:
-    which = "kept" if which == EARLIER else which
-    if which not in ("kept", "current"):
-        raise SfmError(f"which must be 'kept' or 'current', not '{which}'")
-    anyone = "*" if seed is None else seed
-    for name in (which, EARLIER) if which == "kept" else (which,):
-        found = folder.glob(f"policies/{name}_seed{anyone}.safetensors")
-        if first := min(found, key=lambda p: (len(p.name), p.name), default=None):
-            return first
-    of = "" if seed is None else f" of seed {seed}"
-    raise SfmError(f"{folder} holds no policy{of} yet: is it a run folder, and has it saved once?")
 
 
 def _rebuild(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Any:

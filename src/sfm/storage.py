@@ -122,19 +122,16 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str
     copy of all arrays and hides the system's error number.
     """
     # The format wants wide types first, so that all arrays are aligned.
-    items = sorted(((name, np.asarray(array)) for name, array in arrays.items()), key=_widest_first)
-    metadata = {"sha256": _NO_DIGEST.decode(), "meta": json.dumps(meta)}
-    header: dict[str, Any] = {"__metadata__": metadata}
+    plain = ((name, np.asarray(array)) for name, array in arrays.items())
+    items = sorted(plain, key=lambda item: (-item[1].dtype.itemsize, item[0]))
+    header: dict[str, Any] = {"__metadata__": {"sha256": _NO_DIGEST.decode(), "meta": json.dumps(meta)}}
     end = 0
     for name, array in items:
         if array.dtype.name not in _DTYPES:
             raise SfmError(f"could not write {path}: '{name}' has unsupported type {array.dtype}")
         start, end = end, end + array.nbytes
-        header[name] = {
-            "dtype": _DTYPES[array.dtype.name],
-            "shape": array.shape,
-            "data_offsets": [start, end],
-        }
+        kind = _DTYPES[array.dtype.name]
+        header[name] = {"dtype": kind, "shape": array.shape, "data_offsets": [start, end]}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
 
@@ -145,10 +142,6 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str
             file.write(part)
         file.seek(_DIGEST_START)
         file.write(digest.hexdigest().encode())
-
-
-def _widest_first(item: tuple[str, np.ndarray]) -> tuple[int, str]:
-    return -item[1].dtype.itemsize, item[0]
 
 
 def _little_endian(array: np.ndarray) -> memoryview:

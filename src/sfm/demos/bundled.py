@@ -20,9 +20,7 @@ def names() -> list[str]:
 
 def bundled(task: str) -> Demos | None:
     """The demonstrations of a task, or None if none are bundled."""
-    if task not in names():
-        return None
-    return npz_files.load(DATA / f"{task}.npz")
+    return npz_files.load(DATA / f"{task}.npz") if task in names() else None
 
 
 def provenance(task: str) -> dict[str, Any]:

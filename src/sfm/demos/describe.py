@@ -25,11 +25,10 @@ def summary(demos: Demos) -> str:
 
 def table(demos: Demos, title: str = ""):
     """A rich table: range, mean, deviation and typical change per step of each dimension."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    made = Table("", "min", "max", "mean", "std", "change per step", title=title or None)
-    for column in range(1, 6):
-        made.columns[column].justify = "right"
+    heads = (Column(name, justify="right") for name in ("min", "max", "mean", "std", "change per step"))
+    made = Table("", *heads, title=title or None)
     for kind, parts in zip(("state", "action"), zip(*demos.episodes(), strict=True), strict=True):
         if parts[0] is None:
             continue

@@ -19,15 +19,11 @@ def check_inflation(name: str, declared: int, stored: int) -> None:
 
 def check_memory(name: str, needed: int) -> None:
     """Refuses what cannot fit into this machine."""
-    present = _memory()
+    try:
+        present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not a Unix
+        present = 64 << 30
     if needed > present:
         raise SfmError(
             f"{name} needs {needed / 2**30:,.1f} GB of memory; this machine has {present / 2**30:,.1f}"
         )
-
-
-def _memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not a Unix
-        return 64 << 30

@@ -6,7 +6,7 @@ from pathlib import Path
 from sfm.demos import bundled
 from sfm.demos.files import natural
 from sfm.demos.formats import FORMATS, minari_files
-from sfm.demos.stack import Read, gather
+from sfm.demos.stack import Read, Stack, gather
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
@@ -25,8 +25,7 @@ def load(path: str | Path) -> Demos:
     if not name or not os.path.exists(path):  # unlike pathlib's, never fails
         path = minari_files.local(name.removeprefix("minari:"))
         if not minari_files.find(path):
-            found = bundled.bundled(name)
-            if found is not None:
+            if found := bundled.bundled(name):
                 return found
             raise SfmError(
                 f"demonstrations not found: {name[:200]!r} does not exist, and is neither a bundled task "
@@ -37,29 +36,24 @@ def load(path: str | Path) -> Demos:
 
 def _readers(path: Path) -> list[tuple[Path, Read]]:
     if path.is_file():
-        return [(path, _reader(path))]
+        return [(path, _read)]
     for mark, read in _MARKS.items():
         if (path / mark).is_file():
             return [(path, read)]
     for suffix in _SUFFIXES:
-        files = sorted(path.glob(f"*{suffix}"), key=natural)
-        if files:
-            return [(file, _reader(file)) for file in files]
+        if files := sorted(path.glob(f"*{suffix}"), key=natural):
+            return [(file, _read) for file in files]
     raise SfmError(f"no demonstrations in {path}: there is no {', '.join(_SUFFIXES)} file and no dataset")
 
 
-def _reader(path: Path) -> Read:
-    try:
-        with open(path, "rb") as file:
-            start = file.read(8)
-    except OSError as error:
-        raise SfmError(f"could not read {path}: {error.strerror or error}") from error
-    for magic, read in _MAGIC.items():
-        if start.startswith(magic):
-            return read
-    if path.suffix.lower() in _SUFFIXES:
-        return _SUFFIXES[path.suffix.lower()]
-    raise SfmError(
-        f"{path} is in no known format: NumPy, csv, pickled arrays, Minari, imitation or LeRobot; "
-        f"a table of numbers needs the suffix .csv"
-    )
+def _read(path: Path, stack: Stack) -> None:
+    with open(path, "rb") as file:
+        start = file.read(8)
+    by_suffix = _SUFFIXES.get(path.suffix.lower())
+    read = next((read for magic, read in _MAGIC.items() if start.startswith(magic)), by_suffix)
+    if read is None:
+        raise SfmError(
+            f"{path} is in no known format: NumPy, csv, pickled arrays, Minari, imitation or LeRobot; "
+            f"a table of numbers needs the suffix .csv"
+        )
+    read(path, stack)

@@ -64,12 +64,11 @@ class Record(gymnasium.Wrapper):
         npz_files.save(path, self.demos())
 
     def close(self) -> None:
-        if self._path is not None:
-            if self._episodes:
-                self.save(self._path)
-            else:
-                warnings.warn(f"no episode has ended, so {self._path} was not written", stacklevel=2)
-            self._path = None
+        path, self._path = self._path, None
+        if path is not None and self._episodes:
+            self.save(path)
+        elif path is not None:
+            warnings.warn(f"no episode has ended, so {path} was not written", stacklevel=2)
         super().close()
 
 

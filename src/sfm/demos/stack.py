@@ -10,8 +10,7 @@ from sfm.demos.limits import MAX_DEMOS, check_memory
 from sfm.demos.types import Demos, check_finite
 from sfm.errors import SfmError
 
-Read = Callable[[Path, "Stack"], None]
-"""Adds the demonstrations of a file to a stack."""
+Read = Callable[[Path, "Stack"], None]  # adds the demonstrations of a file to a stack
 
 
 def gather(name: str, sources: Iterable[tuple[Path, Read]]) -> Demos:
@@ -29,9 +28,8 @@ def gather(name: str, sources: Iterable[tuple[Path, Read]]) -> Demos:
             reason = (error.strerror or str(error)).splitlines()[0]
             raise SfmError(f"could not read {path}: {reason}") from error
         except Exception as error:  # a damaged file fails in many ways inside the libraries
-            raise SfmError(
-                f"could not read {path}: the file is damaged or cut off ({type(error).__name__})"
-            ) from error
+            kind = type(error).__name__
+            raise SfmError(f"could not read {path}: the file is damaged or cut off ({kind})") from error
     return stack.demos()
 
 
@@ -44,8 +42,8 @@ class Stack:
     def __init__(self, name: str):
         self.name, self._before = name, 0
         self._lengths: list[int] = []
-        self._states, self._actions = _Rows(), _Rows()
-        self._with_actions = True
+        self._states = _Rows()
+        self._actions: _Rows | None = _Rows()  # none once a demonstration has none
 
     def begin(self, name: str) -> None:
         """Errors from now on name the file `name` and count its demonstrations."""
@@ -70,10 +68,10 @@ class Stack:
                 )
             action = action[:length]
             self._check(action, "action", self._actions)
-        if action is None and self._with_actions:
-            self._with_actions, self._actions = False, _Rows()
         self._states.append(obs)
-        if self._with_actions:
+        if action is None:
+            self._actions = None
+        elif self._actions is not None:
             self._actions.append(action)
         self._lengths.append(length)
 
@@ -82,16 +80,16 @@ class Stack:
         if not self._lengths:
             raise SfmError(f"{self.name}: there are no demonstrations")
         length, times = np.array(self._lengths, np.int32), max(self._lengths)
-        dims = self._states.dim + (self._actions.dim if self._with_actions else 0)
+        dims = self._states.dim + (self._actions.dim if self._actions else 0)
         check_memory(self.name, 4 * len(length) * (times + 1) * dims)
         obs = self._states.padded(length + 1, times + 1, edge=True)
-        action = self._actions.padded(length, times, edge=False) if self._with_actions else None
+        action = self._actions.padded(length, times, edge=False) if self._actions else None
         self.__init__(self.name)
         return Demos(obs, action, length)
 
-    def _check(self, matrix: np.ndarray, kind: str, before: "_Rows") -> None:
+    def _check(self, matrix: np.ndarray, kind: str, before: "_Rows | None") -> None:
         i = len(self._lengths) - self._before
-        if before.count and matrix.shape[1] != before.dim:
+        if before and before.count and matrix.shape[1] != before.dim:
             raise SfmError(
                 f"{self.name}: demonstration {i} has {kind}s of {matrix.shape[1]} dimensions, "
                 f"but the first has {before.dim}"

@@ -77,8 +77,7 @@ def check_actions(demos: Demos, action_dim: int, who: str) -> None:
             f"{who} needs the expert's actions, and the demonstrations have states alone: give --demos with "
             "actions, or choose a preset that learns from states, such as sfm-td3-cpu or bco"
         )
-    if demos.action.shape[2] != action_dim:
-        dims = demos.action.shape[2]
+    if (dims := demos.action.shape[2]) != action_dim:
         raise SfmError(f"demonstrations: actions have {dims} dimensions, the environment has {action_dim}")
     largest = float(np.abs(demos.action).max())
     if largest > 1 + 1e-4:

@@ -1,7 +1,7 @@
 """Which environments exist, and who builds them."""
 
 from sfm.envs.base import Env
-from sfm.envs.probes import PROBES
+from sfm.envs.probes import PROBES, Probe
 from sfm.errors import unknown
 
 TASKS = (
@@ -21,7 +21,7 @@ TASKS = (
 def make(name: str) -> Env:
     """The environment called `name`: a task of the suite or ours, a probe, or a Gymnasium id."""
     if name in PROBES:
-        return PROBES[name]()
+        return Probe(name)
     # Simulators are imported here, where one is needed: `import sfm.envs` stays fast.
     from sfm.envs.dmc import suite
 

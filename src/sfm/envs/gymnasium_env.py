@@ -34,7 +34,7 @@ class GymnasiumEnv:
         self.control_timestep = 1 / (env.metadata.get("render_fps") or 30)
         self._scale = ActionScale(action_space.low.ravel(), action_space.high.ravel())
         self.low, self.high = self._scale.low, self._scale.high
-        self._action_space = action_space
+        self._action_space, self.close = action_space, env.close
 
     def reset(self, seed: int) -> np.ndarray:
         obs, _ = self._env.reset(seed=seed)
@@ -59,9 +59,6 @@ class GymnasiumEnv:
             raise _cannot(f"task '{self.name}' cannot be filmed", error) from error
         frame = Image.fromarray(picture)
         return np.asarray(frame.resize((width, height), Image.Resampling.BILINEAR))
-
-    def close(self) -> None:
-        self._env.close()
 
 
 def _build(name: str) -> gymnasium.Env:

@@ -11,30 +11,23 @@ With discount g, and each value the best that any policy can do:
   terminates, all else pays 0: V(x) = g^(n-1), with n = 4 (1 - x) steps to go. Time limit 20.
 """
 
-import functools
 from collections.abc import Callable
 
 import numpy as np
 
 
 class Probe:
-    """An environment on the line [-1, 1], from a start and a rule of motion; obs [1], action [1]."""
+    """An environment on the line [-1, 1], from a row of `PROBES`; obs [1], action [1]."""
 
-    obs_dim = 1
-    action_dim = 1
+    obs_dim = action_dim = 1
     low, high = -np.ones(1), np.ones(1)
     terminates = True
     parallel = False
     control_timestep = 0.1
 
-    def __init__(
-        self,
-        name: str,
-        max_steps: int,
-        start: Callable[[np.random.Generator], float],  # generator -> x
-        move: Callable[[float, float], tuple[float, float, bool]],  # x, a -> x', reward, terminated
-    ):
-        self.name, self.max_steps, self._start, self._move = name, max_steps, start, move
+    def __init__(self, name: str):
+        self.name = name
+        self.max_steps, self._start, self._move = PROBES[name]
         self._x, self._steps = 0.0, 0
 
     def reset(self, seed: int) -> np.ndarray:
@@ -61,17 +54,9 @@ def _anywhere(rng: np.random.Generator) -> float:
     return rng.uniform(-1.0, 1.0)
 
 
-def _before_the_end(rng: np.random.Generator) -> float:
-    return float(rng.integers(4)) / 4
-
-
 def _point(x: float, a: float) -> tuple[float, float, bool]:
     x = min(max(x + 0.2 * a, -1.0), 1.0)
     return x, -((x - 0.5) ** 2), False
-
-
-def _bandit(x: float, a: float) -> tuple[float, float, bool]:
-    return x, 1 - (a - 0.3) ** 2, True
 
 
 def _chain(x: float, a: float) -> tuple[float, float, bool]:
@@ -79,8 +64,10 @@ def _chain(x: float, a: float) -> tuple[float, float, bool]:
     return x, float(x == 1.0), x == 1.0
 
 
-PROBES = {
-    "probe_point": functools.partial(Probe, "probe_point", 20, _anywhere, _point),
-    "probe_bandit": functools.partial(Probe, "probe_bandit", 1, _anywhere, _bandit),
-    "probe_chain": functools.partial(Probe, "probe_chain", 20, _before_the_end, _chain),
+Start = Callable[[np.random.Generator], float]  # generator -> x
+Move = Callable[[float, float], tuple[float, float, bool]]  # x, a -> x', reward, terminated
+PROBES: dict[str, tuple[int, Start, Move]] = {  # time limit, start, move
+    "probe_point": (20, _anywhere, _point),
+    "probe_bandit": (1, _anywhere, lambda x, a: (x, 1 - (a - 0.3) ** 2, True)),
+    "probe_chain": (20, lambda rng: float(rng.integers(4)) / 4, _chain),
 }

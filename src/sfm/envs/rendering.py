@@ -75,9 +75,9 @@ class Renderer:
         self.size = (height, width)
         self._model = model
         self._option, self._scene = mujoco.MjvOption(), mujoco.MjvScene(model, maxgeom=1000)
-        for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
+        flags = mujoco.mjtRndFlag
+        for flag in (flags.mjRND_SHADOW, flags.mjRND_REFLECTION, flags.mjRND_HAZE):
             self._scene.flags[flag] = False
-        self._scene.flags[mujoco.mjtRndFlag.mjRND_HAZE] = False
         self._view = mujoco.MjvCamera()
         if model.ncam:
             self._view.type = mujoco.mjtCamera.mjCAMERA_FIXED
@@ -86,7 +86,8 @@ class Renderer:
             mujoco.mjv_defaultFreeCamera(model, self._view)
 
         self._gl: Any = importlib.import_module(f"mujoco.{choose_backend()}").GLContext(width, height)
-        _close_at_exit(self)
+        # It must go before EGL itself, whose end mujoco registers on the first use of a context, above.
+        atexit.register(_close, weakref.ref(self))
         self._gl.make_current()
         window = model.vis.global_  # the largest picture the model allows: as large as asked for
         window.offheight, window.offwidth = max(window.offheight, height), max(window.offwidth, width)
@@ -114,16 +115,6 @@ class Renderer:
             self._gl = None
 
 
-_OPEN: weakref.WeakSet[Renderer] = weakref.WeakSet()
-
-
-def _close_at_exit(renderer: Renderer) -> None:
-    """Contexts must go before EGL itself, which mujoco ends at exit; it registers that on first use."""
-    _OPEN.add(renderer)
-    atexit.unregister(_close_all)
-    atexit.register(_close_all)
-
-
-def _close_all() -> None:
-    for renderer in list(_OPEN):
+def _close(reference: weakref.ref[Renderer]) -> None:
+    if renderer := reference():
         renderer.close()

@@ -24,9 +24,7 @@ class Repeat:
         self.parallel = getattr(env, "parallel", False)
         self.max_steps = math.ceil(env.max_steps / times)
         self.control_timestep = times * env.control_timestep
-
-    def reset(self, seed: int) -> np.ndarray:
-        return self.env.reset(seed)
+        self.reset, self.render, self.close = env.reset, env.render, env.close
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
         total = 0.0
@@ -36,9 +34,3 @@ class Repeat:
             if terminated or truncated:
                 break
         return obs, total, terminated, truncated  # pyright: ignore[reportPossiblyUnboundVariable]
-
-    def render(self, height: int = 240, width: int = 320) -> np.ndarray:
-        return self.env.render(height, width)
-
-    def close(self) -> None:
-        self.env.close()

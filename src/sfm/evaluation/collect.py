@@ -45,9 +45,7 @@ def collect(
         "chosen": f"the {count} of highest return among {candidates} noise-free episodes",
         "episodes": chosen,
         "reset_seeds": [starts[k] for k in chosen],
-        "all_returns_mean": round(float(returns.mean()), 3),
-        "all_returns_std": round(float(returns.std()), 3),
-        "all_returns_min": round(float(returns.min()), 3),
+        **{f"all_returns_{of}": round(float(getattr(returns, of)()), 3) for of in ("mean", "std", "min")},
         "policy": {k: policy.meta.get(k) for k in ("preset", "seed", "steps", "updates")}
         | {"changed": changed(policy.meta)},
         "versions": {name: version(name) for name in ("dm_control", "mujoco", "jax", "numpy")},

@@ -42,9 +42,8 @@ def plot(
     from matplotlib.ticker import EngFormatter
 
     figure = Figure(figsize=(7, 5 if gap else 4), dpi=150, layout="constrained")
-    panels = figure.subplots(
-        2 if gap else 1, squeeze=False, sharex=True, height_ratios=[3, 1][: 1 + bool(gap)]
-    )
+    heights = [3, 1] if gap else [1]
+    panels = figure.subplots(len(heights), squeeze=False, sharex=True, height_ratios=heights)
     top, bottom = panels[0, 0], panels[-1, 0]
     top.set_title(title, loc="left", fontweight="bold")
     seeds = max(len(current), len(kept), len(gap))
@@ -73,30 +72,23 @@ def plot(
 
 
 def _by_seed(rows: Sequence[dict[str, Any]], name: str, *, positive: bool = False) -> list[Series]:
-    """One series per seed that has this metric; missing and non-finite values are left out."""
+    """One series, in order, per seed that has this metric; missing and non-finite values are left out."""
     seeds: dict[Any, Series] = {}
     for row in rows:
         value = row.get(name)
         if value is not None and math.isfinite(value) and (value > 0 or not positive):
             seeds.setdefault(row.get("seed"), {})[row["step"]] = float(value)
-    return list(seeds.values())
+    return [dict(sorted(series.items())) for series in seeds.values()]
 
 
 def _draw(axes: "Axes", seeds: list[Series], color: str, label: str) -> None:
     if len(seeds) > 1:
         for series in seeds:
-            axes.plot(*_points(series), color=color, linewidth=0.7, alpha=0.35)
+            axes.plot(list(series), list(series.values()), color=color, linewidth=0.7, alpha=0.35)
     if seeds:
-        x, y = _points(_mean(seeds))
-        axes.plot(
-            x,
-            y,
-            color=color,
-            linewidth=1.8,
-            marker="o" if len(x) <= 50 else "",
-            markersize=3,
-            label=label,
-        )
+        mean = _mean(seeds)
+        marks = {"marker": "o" if len(mean) <= 50 else "", "markersize": 3}
+        axes.plot(list(mean), list(mean.values()), color=color, linewidth=1.8, label=label, **marks)
 
 
 def _few_log_ticks(axes: "Axes", values: list[float]) -> None:
@@ -114,10 +106,5 @@ def _few_log_ticks(axes: "Axes", values: list[float]) -> None:
 def _mean(seeds: list[Series]) -> Series:
     low, high = max(map(min, seeds)), min(map(max, seeds))
     steps = sorted({step for series in seeds for step in series if low <= step <= high})
-    lines = [np.interp(steps, *_points(series)) for series in seeds]
+    lines = [np.interp(steps, list(series), list(series.values())) for series in seeds]
     return dict(zip(steps, np.mean(lines, 0).tolist(), strict=True))
-
-
-def _points(series: Series) -> tuple[list[int], list[float]]:
-    steps = sorted(series)
-    return steps, [series[step] for step in steps]

@@ -37,13 +37,15 @@ class Likeness:
         directions = np.random.default_rng(seed).standard_normal((len(scale), DIRECTIONS))
         self._directions = scale[:, None] * directions / np.linalg.norm(directions, axis=0)
         self._demo = self._quantiles(demos)
-        parts = [self._quantiles([part]) for part in (demos if len(demos) > 1 else _halves(demos[0]))]
-        self._again = float(np.mean([_distance(a, b) for a, b in itertools.combinations(parts, 2)]))
+        middle = len(demos[0]) // 2
+        alike = demos if len(demos) > 1 else (demos[0][: middle + 1], demos[0][middle:])
+        parts = [self._quantiles([part]) for part in alike]
+        self._again = float(np.mean([np.abs(a - b).mean() for a, b in itertools.combinations(parts, 2)]))
         self._random = self.distance(random)
 
     def distance(self, episodes: Sequence[np.ndarray]) -> float:
         """D(episodes, demonstrations)."""
-        return _distance(self._quantiles(episodes), self._demo)
+        return float(np.abs(self._quantiles(episodes) - self._demo).mean())
 
     def __call__(self, episodes: Sequence[np.ndarray]) -> float:
         """1: as alike as the expert is to itself; 0: no more than random actions are; it may be below."""
@@ -53,12 +55,3 @@ class Likeness:
         """Of what the directions show, [QUANTILES, DIRECTIONS]."""
         shown = (transitions(episodes) - self._mean) @ self._directions
         return np.quantile(shown, (np.arange(QUANTILES) + 0.5) / QUANTILES, axis=0)
-
-
-def _halves(states: np.ndarray) -> list[np.ndarray]:
-    middle = len(states) // 2
-    return [states[: middle + 1], states[middle:]]
-
-
-def _distance(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.abs(a - b).mean())

@@ -20,13 +20,10 @@ class Reference(NamedTuple):
 
 
 @functools.cache
-def _references() -> dict[str, Reference]:
-    return {task: Reference(**values) for task, values in storage.read_json(DATA / "returns.json").items()}
-
-
 def reference(task: str) -> Reference | None:
     """What scores of a task are measured by; None for tasks that are not bundled."""
-    return _references().get(task)
+    found = storage.read_json(DATA / "returns.json").get(task)
+    return Reference(**found) if found else None
 
 
 def normalised(task: str, returns: np.ndarray) -> np.ndarray | None:

@@ -7,14 +7,11 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfm import storage
-
-if TYPE_CHECKING:
-    from sfm.envs.base import Env
+from sfm.envs import Env
 
 MAX_FPS = 30
 GIF_MAX_FPS = 12.5
@@ -22,7 +19,7 @@ GIF_MAX_BYTES = 2_000_000
 
 
 def record(
-    env: "Env",
+    env: Env,
     policy: Callable[[np.ndarray], np.ndarray],
     folder: Path,
     *,
@@ -30,7 +27,7 @@ def record(
     seed: int = 0,
     height: int = 240,
     width: int = 320,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda done, steps: None,
 ) -> list[Path]:
     """Rolls one episode of at most `steps`; returns the two files. `progress` is told (steps done, steps)."""
     steps = min(steps, env.max_steps)
@@ -50,8 +47,7 @@ def record(
                 break
             obs, _, terminated, truncated = env.step(np.asarray(policy(obs)))
             ended = terminated or truncated
-            if progress is not None:
-                progress(step + 1, steps)
+            progress(step + 1, steps)
     storage.write_bytes(gif, _encode_gif(gif_frames, gif_fps))
     return [mp4, gif]
 

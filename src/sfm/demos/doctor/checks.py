@@ -19,8 +19,7 @@ def _states(demos: Demos) -> np.ndarray:
 
 def _finite(demos: Demos, env: Reference) -> Iterator[Finding]:
     for kind, parts in zip(("states", "actions"), zip(*demos.episodes(), strict=True), strict=True):
-        bad = [i for i, part in enumerate(parts) if part is not None and not np.isfinite(part).all()]
-        if bad:
+        if bad := [i for i, part in enumerate(parts) if part is not None and not np.isfinite(part).all()]:
             time, dim = np.argwhere(~np.isfinite(parts[bad[0]]))[0]
             where = f"in {listed('demonstration', bad)}; the first at time {time}, dimension {dim}"
             yield error(f"NaN or infinite {kind} {where}", REMOVE_NAN)
@@ -86,8 +85,7 @@ def _starts(demos: Demos, env: Reference) -> Iterator[Finding]:
 
 def _constant(demos: Demos, env: Reference) -> Iterator[Finding]:
     long = [obs for obs, _ in demos.episodes() if len(obs) > 10]
-    constant = [i for i in np.flatnonzero(env.varying) if any(np.ptp(obs[:, i]) == 0 for obs in long)]
-    if constant:
+    if constant := [i for i in np.flatnonzero(env.varying) if any(np.ptp(obs[:, i]) == 0 for obs in long)]:
         yield error(
             f"no change at all in {listed('dimension', constant)} of some demonstration; "
             f"in '{env.name}' there always is",
@@ -98,8 +96,7 @@ def _constant(demos: Demos, env: Reference) -> Iterator[Finding]:
 def _duplicates(demos: Demos, env: Reference) -> Iterator[Finding]:
     first: dict[bytes, int] = {}
     keys = [obs.tobytes() for obs, _ in demos.episodes()]
-    same = [i for i, key in enumerate(keys) if first.setdefault(key, i) != i]
-    if same:
+    if same := [i for i, key in enumerate(keys) if first.setdefault(key, i) != i]:
         yield warning(
             f"an exact copy of an earlier one: {listed('demonstration', same)}",
             "Remove the copies: they add nothing and weigh their demonstration twice.",
@@ -171,26 +168,19 @@ def _terminations(demos: Demos, env: Reference) -> Iterator[Finding]:
     """What lies outside where the environment went on, in every dimension in which all of its ends do."""
     if len(env.ends) < 5:
         return
-    low, high = env.alive
-
-    def outside(x: np.ndarray) -> np.ndarray:
-        return np.logical_or(x < low, x > high)
-
-    telling = outside(env.ends).all(0)
+    telling = (env.ends != np.clip(env.ends, *env.alive)).all(0)
     if not telling.any():
         return
-    over = [np.all(outside(obs)[:, telling], axis=1) for obs, _ in demos.episodes()]
+    over = [np.all((obs != np.clip(obs, *env.alive))[:, telling], axis=1) for obs, _ in demos.episodes()]
     where = listed("dimension", telling)
-    passing = [i for i, x in enumerate(over) if x[:-1].any()]
-    if passing:
+    if passing := [i for i, x in enumerate(over) if x[:-1].any()]:
         first = int(np.argmax(over[passing[0]]))
         yield error(
             f"'{env.name}' ends in states like those that {listed('demonstration', passing)} go through, "
             f"the first at time {first} of demonstration {passing[0]} (see {where})",
             "Cut them there, or record with the environment's own terminations.",
         )
-    ending = [i for i, x in enumerate(over) if x[-1] and i not in passing]
-    if ending:
+    if ending := [i for i, x in enumerate(over) if x[-1] and i not in passing]:
         yield warning(
             f"ends where '{env.name}' terminates: {listed('demonstration', ending)} (see {where})",
             "An expert that fails is a poor one to follow; if it is meant to end there, train with "

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfm.demos.doctor.findings import Finding, error, listed, warning
-from sfm.demos.doctor.reference import Law, Reference, centres, deviations, moves, pausing
+from sfm.demos.doctor.reference import Law, Reference, pausing, under
 from sfm.demos.types import Demos
 
 DEGREES = 180 / np.pi
@@ -23,8 +23,7 @@ class Fit(NamedTuple):
 def examine(demos: Demos, env: Reference) -> list[Finding]:
     """All that can be said about how demonstrations move; shapes must fit already."""
     episodes = [obs.astype(np.float64) for obs, _ in demos.episodes()]
-    repeated = list(_repeats(episodes, env))
-    if repeated:  # they would show again as a wrong frame rate
+    if repeated := list(_repeats(episodes, env)):  # they would show again as a wrong frame rate
         return repeated
     circles = list(_circles(episodes, env))
     if not 0.9 < _radius(episodes, env) < 1.1:  # the laws would see the wrong scale again, as a wrong pace
@@ -72,18 +71,15 @@ def _laws(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
         yield _pace(pace, env)
         return
     bad = [fit for fit in fits if not (0.6 < fit.slope < 1.67 and fit.match > 0.6)]
-    scaled = [fit for fit in bad if abs(fit.match) > 0.6]
-    if scaled:
-        yield _units(scaled, env)
-    lost = [fit for fit in bad if abs(fit.match) <= 0.6]
-    if lost:
+    if scaled := [fit for fit in bad if abs(fit.match) > 0.6]:
+        yield _units(scaled)
+    if lost := [fit for fit in bad if abs(fit.match) <= 0.6]:
         yield _order(episodes, lost, env)
 
 
 def _fit(episodes: list[np.ndarray], env: Reference, law: Law) -> Fit | None:
     """None where a demonstration hardly moves: rounding would decide."""
-    move = np.concatenate([moves(x, env.circles)[:, law.coordinate] for x in episodes])
-    predicted = law.rate * np.concatenate([centres(x)[:, law.partner] for x in episodes])
+    move, predicted = (part[:, 0] for part in under([law], episodes, env.circles))
     cross, power, total = move @ predicted, predicted @ predicted, move @ move
     if min(power, total) < 1e-10 * len(move):
         return None
@@ -109,7 +105,7 @@ def _pace(slope: float, env: Reference) -> Finding:
     )
 
 
-def _units(fits: list[Fit], env: Reference) -> Finding:
+def _units(fits: list[Fit]) -> Finding:
     law, factor = fits[0].law, float(np.median([fit.slope for fit in fits]))
     which = f"{law.what} moves {factor:.3g} times as far as dimension {law.partner}, its velocity, says"
     others = f" (and {len(fits) - 1} more such pairs)" if len(fits) > 1 else ""
@@ -124,15 +120,10 @@ def _units(fits: list[Fit], env: Reference) -> Finding:
 
 
 def _order(episodes: list[np.ndarray], fits: list[Fit], env: Reference) -> Finding:
-    partners = sorted({fit.law.partner for fit in fits})
-    law = fits[0].law
-    better = [
-        (fit.match, partner)
-        for partner in range(env.obs_dim)
-        if (fit := _fit(episodes, env, law._replace(partner=partner))) is not None
-    ]
-    best, column = max(better, default=(0.0, 0))
-    hint = f" Dimension {column} would fit where dimension {law.partner} should." if best > 0.8 else ""
+    law, partners = fits[0].law, sorted({fit.law.partner for fit in fits})
+    others = (_fit(episodes, env, law._replace(partner=other)) for other in range(env.obs_dim))
+    best = max((fit for fit in others if fit and fit.match > 0.8), key=lambda fit: fit.match, default=None)
+    hint = f" Dimension {best.law.partner} would fit where dimension {law.partner} should." if best else ""
     return error(
         f"{law.what} does not move as its velocity says ({listed('dimension', partners)})",
         f"Columns are in another order, or the states are noisy, smoothed or shuffled in time.{hint}",
@@ -145,9 +136,9 @@ def _gaps(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
         return
     clear, far = np.zeros(len(episodes)), np.zeros(len(episodes))
     for i, x in enumerate(episodes):
-        move = moves(x, env.circles)[:, [law.coordinate for law in env.laws]]
+        move, predicted = under(env.laws, [x], env.circles)
         unit = np.sqrt(np.mean(move**2, axis=0)) + 1e-9
-        move, predicted = move / unit, (move - deviations(x, env.circles, env.laws)) / unit
+        move, predicted = move / unit, predicted / unit
         cross, power = (move * predicted).sum(1), (predicted**2).sum(1)
         along = cross > 0.9 * np.sqrt(power * (move**2).sum(1))
         moving = along & (power > 0.1 * len(env.laws))
@@ -169,7 +160,8 @@ def _jumps(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
         return
     found = []
     for i, x in enumerate(episodes):
-        size = np.abs(deviations(x, env.circles, env.laws))
+        move, predicted = under(env.laws, [x], env.circles)
+        size = np.abs(move - predicted)
         typical = np.sqrt(np.mean(size**2, axis=0))
         # Over all laws at once. Healthy demonstrations stay below 0.4 of what was seen, resets exceed it.
         unseen, unusual = (

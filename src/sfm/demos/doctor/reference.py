@@ -5,6 +5,7 @@ them; but a velocity stays the rate of its position at any speed, and cosine and
 """
 
 import functools
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +16,14 @@ from sfm.demos import bundled
 _EPISODES, _STEPS, _STARTS = 6, 250, 32
 _AT_MOST = 60  # episodes, where they end early
 
+Circles = list[tuple[int, int]]  # dimensions that are cosine and sine of one angle
+
 
 class Law(NamedTuple):
     """The coordinate called `what` moves by `rate` times dimension `partner`, its mean over the step."""
 
     what: str
-    coordinate: int  # a column of `moves`
+    coordinate: int  # a column of `_moves`
     partner: int
     rate: float
 
@@ -37,7 +40,7 @@ class Reference(NamedTuple):
     experienced: bool  # whether `states` hold those of bundled demonstrations, too
     ends: np.ndarray  # [k,o], states in which it terminated
     alive: tuple[np.ndarray, np.ndarray]  # [o] each, least and greatest where it went on
-    circles: list[tuple[int, int]]  # dimensions that are cosine and sine of one angle
+    circles: Circles
     laws: list[Law]
     residual: np.ndarray  # [laws], how much one step could deviate: the most seen, or half the fastest move
     varying: np.ndarray  # [o] bool, what changes within each episode
@@ -48,14 +51,16 @@ class Reference(NamedTuple):
 def reference(name: str) -> Reference:
     """Plays the environment: independent, held and extreme random actions, so that it moves in many ways."""
     env = envs.make(name)
-    episodes, ended = _episodes(env)
+    played = _episodes(env)
     starts = np.stack([env.reset(seed) for seed in range(_STARTS)]).astype(np.float64)
     env.close()
+    episodes = [x for x, _ in played]
     states, demos = np.concatenate(episodes), bundled.bundled(name)
     expert = [obs.astype(np.float64) for obs, _ in demos.episodes()] if demos else []
-    going = np.concatenate([x[:-1] if end else x for x, end in zip(episodes, ended, strict=True)])
+    going = np.concatenate([x[:-1] if end else x for x, end in played])
     circles = _circles(states)
     laws = _laws(episodes, circles)
+    moved, predicted = under(laws, episodes, circles)
     return Reference(
         name,
         env.obs_dim,
@@ -64,26 +69,25 @@ def reference(name: str) -> Reference:
         np.concatenate([states, *expert]),
         starts,
         bool(expert),
-        np.array([x[-1] for x, end in zip(episodes, ended, strict=True) if end]).reshape(-1, env.obs_dim),
+        np.array([x[-1] for x, end in played if end]).reshape(-1, env.obs_dim),
         (going.min(0), going.max(0)),
         circles,
         laws,
-        np.max([_deviating(x, circles, laws) for x in episodes], axis=0),
+        np.maximum(np.abs(moved - predicted), np.abs(moved) / 2).max(0),  # half: a blow can stop any motion
         np.all([np.ptp(x, axis=0) > 0 for x in episodes], axis=0),
         float(np.mean(np.concatenate([pausing(x) for x in episodes]))),
     )
 
 
-def _episodes(env: envs.Env) -> tuple[list[np.ndarray], list[bool]]:
-    """Episodes [T+1,o], and which ended in a termination; more of them where they are short."""
+def _episodes(env: envs.Env) -> list[tuple[np.ndarray, bool]]:
+    """Episodes [T+1,o], and whether each ended in a termination; more of them where they are short."""
     rng = np.random.default_rng(0)
     played = []
     while len(played) < _EPISODES or (
         len(played) < _AT_MOST and sum(len(x) - 1 for x, _ in played) < _EPISODES * min(_STEPS, env.max_steps)
     ):
         played.append(_play(env, rng, len(played)))
-    episodes, ended = zip(*played, strict=True)
-    return list(episodes), list(ended)
+    return played
 
 
 def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> tuple[np.ndarray, bool]:
@@ -100,36 +104,21 @@ def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> tuple[np.ndarra
     return np.stack(obs).astype(np.float64), terminated
 
 
-def _circles(states: np.ndarray) -> list[tuple[int, int]]:
-    moving = [i for i in range(states.shape[1]) if np.ptp(states[:, i]) > 1e-3]
-    square = states**2
-    return [
-        (i, j)
-        for place, i in enumerate(moving)
-        for j in moving[place + 1 :]
-        if np.abs(square[:, i] + square[:, j] - 1).max() < 1e-4
-    ]
+def _circles(states: np.ndarray) -> Circles:
+    moving, square = np.flatnonzero(np.ptp(states, axis=0) > 1e-3).tolist(), states**2
+    pairs = itertools.combinations(moving, 2)
+    return [(i, j) for i, j in pairs if np.abs(square[:, i] + square[:, j] - 1).max() < 1e-4]
 
 
-def moves(x: np.ndarray, circles: list[tuple[int, int]]) -> np.ndarray:
+def _moves(x: np.ndarray, circles: Circles) -> np.ndarray:
     """How x[T+1,o] changes per step: [T,c] of its dimensions, its angles, and the angles between those."""
     angles = [np.arctan2(x[:, j], x[:, i]) for i, j in circles]
-    between = [a - b for place, b in enumerate(angles) for a in angles[place + 1 :]]
+    between = [a - b for b, a in itertools.combinations(angles, 2)]
     turns = [np.angle(np.exp(1j * np.diff(angle)))[:, None] for angle in (*angles, *between)]
     return np.concatenate([np.diff(x, axis=0), *turns], axis=1)
 
 
-def _names(obs_dim: int, circles: list[tuple[int, int]]) -> list[str]:
-    angles = [f"the angle of dimensions {i} and {j}" for i, j in circles]
-    between = [
-        f"the angle between dimensions {b[0]}, {b[1]} and {a[0]}, {a[1]}"
-        for place, b in enumerate(circles)
-        for a in circles[place + 1 :]
-    ]
-    return [*(f"dimension {i}" for i in range(obs_dim)), *angles, *between]
-
-
-def centres(x: np.ndarray) -> np.ndarray:
+def _centres(x: np.ndarray) -> np.ndarray:
     """The mean of x[T+1,o] over each step, [T,o]: there a velocity is a difference, to second order."""
     return (x[1:] + x[:-1]) / 2
 
@@ -140,39 +129,36 @@ def pausing(x: np.ndarray) -> np.ndarray:
     return still & ~np.append(still[1:], True)
 
 
-def deviations(x: np.ndarray, circles: list[tuple[int, int]], laws: list[Law]) -> np.ndarray:
-    """By how much the motion x[T+1,o] breaks each law at each time, [T,laws]."""
-    rates = np.array([law.rate for law in laws])
-    predicted = rates * centres(x)[:, [law.partner for law in laws]]
-    return moves(x, circles)[:, [law.coordinate for law in laws]] - predicted
+def under(laws: list[Law], episodes: list[np.ndarray], circles: Circles) -> tuple[np.ndarray, np.ndarray]:
+    """How far each step of episodes [T+1,o] moves, and how far by each law it should, [steps,laws] each."""
+    coordinates, partners = [law.coordinate for law in laws], [law.partner for law in laws]
+    moved = np.concatenate([_moves(x, circles)[:, coordinates] for x in episodes])
+    velocity = np.concatenate([_centres(x)[:, partners] for x in episodes])
+    return moved, np.array([law.rate for law in laws]) * velocity
 
 
-def _deviating(x: np.ndarray, circles: list[tuple[int, int]], laws: list[Law]) -> np.ndarray:
-    """[laws]: the largest deviation in x, or half the largest move: a blow can stop any motion."""
-    fastest = np.abs(moves(x, circles)[:, [law.coordinate for law in laws]]).max(0, initial=0.0)
-    return np.maximum(np.abs(deviations(x, circles, laws)).max(0, initial=0.0), fastest / 2)
-
-
-def _laws(episodes: list[np.ndarray], circles: list[tuple[int, int]]) -> list[Law]:
+def _laws(episodes: list[np.ndarray], circles: Circles) -> list[Law]:
     """For each dimension, the coordinate whose rate it is, if 90% of that motion is explained, twice."""
     halves = [_regress(episodes[start::2], circles) for start in (0, 1)]
     explained = np.minimum(halves[0][0], halves[1][0])  # [c,o]
-    obs_dim = explained.shape[1]
     np.fill_diagonal(explained, 0.0)  # nothing is its own velocity
-    names, laws, covered = _names(obs_dim, circles), [], set()
+    names = [f"dimension {i}" for i in range(explained.shape[1])]
+    names += [f"the angle of dimensions {i} and {j}" for i, j in circles]
+    for (i, j), (k, m) in itertools.combinations(circles, 2):
+        names.append(f"the angle between dimensions {i}, {j} and {k}, {m}")
+    laws = {}
     for coordinate, what in enumerate(names):
         partner = int(explained[coordinate].argmax())
         # An angle between bodies is needed only where no plainer coordinate has this velocity.
-        if explained[coordinate, partner] > 0.9 and partner not in covered:
-            covered.add(partner)
-            laws.append(Law(what, coordinate, partner, float(halves[0][1][coordinate, partner])))
-    return laws
+        if explained[coordinate, partner] > 0.9 and partner not in laws:
+            laws[partner] = Law(what, coordinate, partner, float(halves[0][1][coordinate, partner]))
+    return list(laws.values())
 
 
-def _regress(episodes: list[np.ndarray], circles: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+def _regress(episodes: list[np.ndarray], circles: Circles) -> tuple[np.ndarray, np.ndarray]:
     """Of each coordinate on each dimension alone: the explained fraction and the rate, [c,o] each."""
-    move = np.concatenate([moves(x, circles) for x in episodes])
-    centre = np.concatenate([centres(x) for x in episodes])
+    move = np.concatenate([_moves(x, circles) for x in episodes])
+    centre = np.concatenate([_centres(x) for x in episodes])
     cross, power = move.T @ centre, np.maximum((centre**2).sum(0), 1e-12)
     total = np.maximum((move**2).sum(0), 1e-12)
     return cross**2 / (total[:, None] * power), cross / power

@@ -1,5 +1,6 @@
 """Demonstrations in text: a row per state, a column per dimension."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,7 +87,12 @@ def _is_number(cell: str) -> bool:
 
 
 def _blocks(path: Path, file: IO[str], columns: _Columns) -> Iterator[Block]:
-    while len(rows := _parse(path, file, columns)):
+    lines = filter(str.strip, iter(lambda: file.readline(_LONGEST_LINE), ""))
+    while some := list(itertools.islice(lines, _ROWS)):
+        try:  # as float64, so that a number too large for float32 is noticed
+            rows = np.loadtxt(some, comments=None, delimiter=columns.delimiter, quotechar='"', ndmin=2)
+        except ValueError as error:
+            raise SfmError(f"{path} is not a table of numbers: {str(error).splitlines()[0]}") from error
         if rows.shape[1] != columns.count:
             raise SfmError(f"{path}: a row has {rows.shape[1]} columns, the first line {columns.count}")
         episode = np.zeros(len(rows)) if columns.episode is None else rows[:, columns.episode]
@@ -96,22 +102,3 @@ def _blocks(path: Path, file: IO[str], columns: _Columns) -> Iterator[Block]:
             part = rows[run]
             action = part[:, columns.action] if columns.action else None
             yield Block(float(episode[run.start]), part[:, columns.state], action)
-
-
-def _parse(path: Path, file: IO[str], columns: _Columns) -> np.ndarray:
-    """The next rows, [rows,columns]; none at the end of the file.
-
-    float64, so that a number too large for float32 is noticed.
-    """
-    lines = []
-    while len(lines) < _ROWS and (line := file.readline(_LONGEST_LINE)):
-        if line.strip():
-            lines.append(line)
-    if not lines:
-        return np.empty((0, columns.count))
-    try:
-        return np.loadtxt(
-            lines, np.float64, comments=None, delimiter=columns.delimiter, quotechar='"', ndmin=2
-        )
-    except ValueError as error:
-        raise SfmError(f"{path} is not a table of numbers: {str(error).splitlines()[0]}") from error

@@ -11,7 +11,5 @@ def need(module: str, extra: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise SfmError(
-            f"{extra} files need {module.partition('.')[0]}: "
-            f"pip install 'successor-feature-matching[{extra}]'"
-        ) from error
+        install = f"pip install 'successor-feature-matching[{extra}]'"
+        raise SfmError(f"{extra} files need {module.partition('.')[0]}: {install}") from error

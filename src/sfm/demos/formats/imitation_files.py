@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sfm.demos.files import new_folder
-from sfm.demos.formats.arrow_columns import matrix
 from sfm.demos.formats.extras import need
+from sfm.demos.formats.tables import matrix
 from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
@@ -49,16 +49,10 @@ def read(path: Path, stack: Stack) -> None:
 def save(path: str | Path, demos: Demos) -> None:
     """Writes a folder that `imitation.data.serialize.load` reads; missing actions are NaN."""
     datasets: Any = need("datasets", "imitation")
-    episodes = [
-        (obs, np.full((len(obs) - 1, 1), np.nan, np.float32) if action is None else action)
-        for obs, action in demos.episodes()
-    ]
-    columns = {
-        "obs": [obs for obs, _ in episodes],
-        "acts": [action for _, action in episodes],
-        "infos": [["{}"] * len(action) for _, action in episodes],
-        "terminal": [False] * len(episodes),
-    }
+    action = np.full((*demos.obs.shape[:2], 1), np.nan, np.float32) if demos.action is None else demos.action
+    obs, acts = zip(*demos._replace(action=action).episodes(), strict=True)
+    infos = [["{}"] * length for length in demos.length]
+    columns = {"obs": obs, "acts": acts, "infos": infos, "terminal": [False] * len(obs)}
     with new_folder(Path(path)) as folder:
         progress = datasets.are_progress_bars_disabled()
         datasets.disable_progress_bars()

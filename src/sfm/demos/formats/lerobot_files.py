@@ -10,9 +10,8 @@ import numpy as np
 
 from sfm import storage
 from sfm.demos.files import natural, new_folder
-from sfm.demos.formats.arrow_columns import matrix
 from sfm.demos.formats.extras import need
-from sfm.demos.formats.tables import Block, add_blocks, runs
+from sfm.demos.formats.tables import Block, add_blocks, matrix, runs
 from sfm.demos.limits import check_inflation
 from sfm.demos.stack import Stack
 from sfm.demos.types import Demos
@@ -33,10 +32,8 @@ _TASKS_IN_PANDAS = {
 }
 _NUMBERED = "chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 
-_Columns = dict[str, np.ndarray]
-"""The frames of an episode: each column [frames,dimension]."""
-_Stats = dict[str, np.ndarray]
-"""Of one column in N episodes: min, max, mean, std [N,dimension] and count [N,1]."""
+_Columns = dict[str, np.ndarray]  # the frames of an episode: each column [frames,dimension]
+_Stats = dict[str, np.ndarray]  # of a column in N episodes: min, max, mean, std [N,dimension], count [N,1]
 
 
 def read(path: Path, stack: Stack) -> None:
@@ -44,19 +41,16 @@ def read(path: Path, stack: Stack) -> None:
 
     Version 2 has a file per episode, version 3 many episodes per file. The last frame's action is unused.
     """
-    files = sorted(path.glob("data/**/*.parquet"), key=natural) if path.is_dir() else [path]
-    total = _total_frames(path) if path.is_dir() else None
-    frames = add_blocks(stack, _blocks(files))
-    if total is not None and frames != total:
-        raise SfmError(f"{path}: {INFO} promises {total} frames, the data has {frames}; files are missing")
-
-
-def _total_frames(path: Path) -> int | None:
+    if path.is_file():
+        add_blocks(stack, _blocks([path]))
+        return
     info = json.loads((path / INFO).read_text(encoding="utf-8"))
     features = info.get("features") or {}
     if _STATE not in features:
         raise SfmError(f"{path} has no '{_STATE}', only: {', '.join(list(features)[:20]) or 'nothing'}")
-    return info.get("total_frames")
+    frames = add_blocks(stack, _blocks(sorted(path.glob("data/**/*.parquet"), key=natural)))
+    if (total := info.get("total_frames")) not in (None, frames):
+        raise SfmError(f"{path}: {INFO} promises {total} frames, the data has {frames}; files are missing")
 
 
 def _blocks(files: list[Path]) -> Iterator[Block]:
@@ -124,11 +118,10 @@ def save_v2(path: str | Path, demos: Demos) -> None:
         _write_json(folder / "meta/tasks.jsonl", {"task_index": 0, "task": _TASK})
         episodes = [{_EPISODE: i, "tasks": [_TASK], "length": n + 1} for i, n in enumerate(lengths)]
         _write_json(folder / "meta/episodes.jsonl", *episodes)
-        each = [
-            {c: {name: x[i] for name, x in part.items()} for c, part in stats.items()}
+        rows = [
+            {_EPISODE: i, "stats": {c: {name: x[i] for name, x in of.items()} for c, of in stats.items()}}
             for i in range(len(lengths))
         ]
-        rows = [{_EPISODE: i, "stats": own} for i, own in enumerate(each)]
         _write_json(folder / "meta/episodes_stats.jsonl", *rows)
 
 
@@ -194,14 +187,11 @@ def _write_json(path: Path, *rows: dict[str, Any]) -> None:
 
 def _info(demos: Demos, version: str, data_path: str) -> dict[str, Any]:
     """What both versions say of a dataset."""
-    count = len(demos.length)
-    features = {
-        name: {"dtype": str(values.dtype), "shape": [values.shape[1]], "names": None}
-        for name, values in next(_frames(demos)).items()
-    }
-    for name, short in ((_STATE, "state"), (_ACTION, "action")):
-        if name in features:
-            features[name]["names"] = [f"{short}_{i}" for i in range(features[name]["shape"][0])]
+    count, features = len(demos.length), {}
+    for name, values in next(_frames(demos)).items():
+        kind = {_STATE: "state", _ACTION: "action"}.get(name)
+        parts = [f"{kind}_{i}" for i in range(values.shape[1])] if kind else None
+        features[name] = {"dtype": str(values.dtype), "shape": [values.shape[1]], "names": parts}
     return {
         "codebase_version": version,
         "robot_type": None,

@@ -76,7 +76,6 @@ def save(path: str | Path, demos: Demos) -> None:
     dataset_id = (name if str(path).startswith("minari:") else target.name).replace(" ", "-")
     obs_dim, action_dim = demos.obs.shape[2], 1 if demos.action is None else demos.action.shape[2]
     bound = 1.0 if demos.action is None or np.abs(demos.action).max(initial=0.0) <= 1.0 else np.inf
-    buffers = [_buffer(minari, obs, action) for obs, action in demos.episodes()]
     with new_folder(target) as folder:
         data = folder / "data"
         data.mkdir()
@@ -94,7 +93,7 @@ def save(path: str | Path, demos: Demos) -> None:
                 "actions_missing": demos.action is None,
             }
         )
-        new.update_episodes(buffers)
+        new.update_episodes([_buffer(minari, obs, action) for obs, action in demos.episodes()])
 
 
 def _buffer(minari: Any, obs: np.ndarray, action: np.ndarray | None) -> Any:

@@ -1,5 +1,6 @@
 """Demonstrations in NumPy files, .npz or .npy, read one demonstration at a time and without pickle."""
 
+import itertools
 import math
 import zipfile
 from collections.abc import Iterator
@@ -68,9 +69,9 @@ class _Array(NamedTuple):
         return np.frombuffer(data, self.dtype).reshape(self.shape, order="F" if self.fortran else "C")
 
     def parts(self) -> Iterator[np.ndarray]:
-        """What [N, ...] holds for each of its N indices, read when asked for."""
-        if self.fortran:  # the first index runs fastest: there are no parts
-            yield from self.whole()
+        """Each demonstration of [N,T,d], or the only one of [T,d], read when asked for."""
+        if len(self.shape) == 2 or self.fortran:  # there the first index runs fastest: there are no parts
+            yield from self.whole() if len(self.shape) == 3 else [self.whole()]
             return
         size = math.prod(self.shape[1:]) * self.dtype.itemsize
         for _ in range(self.shape[0]):
@@ -109,28 +110,23 @@ def _add(
     path: Path, stack: Stack, obs: _Array | None, action: _Array | None = None, length: _Array | None = None
 ) -> None:
     assert obs is not None
-    several = len(obs.shape) == 3
     if len(obs.shape) not in (2, 3):
         raise SfmError(f"{path}: 'obs' has shape {list(obs.shape)}, expected [T+1,o] or [N,T+1,o]")
-    count, times = obs.shape[:2] if several else (1, obs.shape[0])
+    count, times = math.prod(obs.shape[:-2]), obs.shape[-2]
     if 0 in obs.shape:
         raise SfmError(f"{path}: there are no demonstrations (states of shape {list(obs.shape)})")
     if count > MAX_DEMOS:
         raise SfmError(f"{path}: more than {MAX_DEMOS:,} demonstrations; split the file")
-    if action is not None and (len(action.shape) != len(obs.shape) or (several and action.shape[0] != count)):
+    if action is not None and (len(action.shape) != len(obs.shape) or action.shape[:-2] != obs.shape[:-2]):
         raise SfmError(
             f"{path}: 'action' has shape {list(action.shape)}, 'obs' has {list(obs.shape)}; "
             f"expected [time, dimension] for each demonstration"
         )
     lengths = _lengths(path, length, count, times)
-    states = obs.parts() if several else iter([obs.whole()])
-    actions = None if action is None else action.parts() if several else iter([action.whole()])
-    for n in lengths:
-        acts = None if actions is None else next(actions)
+    actions = itertools.repeat(None, count) if action is None else action.parts()
+    for states, acts, n in zip(obs.parts(), actions, lengths, strict=True):  # strict: up to the arrays' ends
         # Only a padded demonstration has actions past its length; otherwise a wrong count must stay visible.
-        stack.add(next(states)[: n + 1], acts if acts is None or n == times - 1 else acts[:n])
-    for rest in (states, actions):
-        next(rest or iter(()), None)  # runs into the end of the file
+        stack.add(states[: n + 1], acts if acts is None or n == times - 1 else acts[:n])
 
 
 def _lengths(path: Path, length: _Array | None, count: int, times: int) -> np.ndarray:
@@ -139,9 +135,8 @@ def _lengths(path: Path, length: _Array | None, count: int, times: int) -> np.nd
         return np.full(count, times - 1)
     fitting = length.shape == (count,) or (count == 1 and not length.shape)
     if not fitting or length.dtype.kind not in "iu":
-        raise SfmError(
-            f"{path}: 'length' must be {count} whole numbers, is {length.dtype}{list(length.shape)}"
-        )
+        found = f"{length.dtype}{list(length.shape)}"
+        raise SfmError(f"{path}: 'length' must be {count} whole numbers, is {found}")
     lengths = np.atleast_1d(length.whole())
     for i in np.flatnonzero((lengths < 0) | (lengths > times - 1)):
         raise SfmError(f"{path}: demonstration {i} has length {lengths[i]}, but 'obs' has {times} states")

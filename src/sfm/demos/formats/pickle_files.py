@@ -45,7 +45,7 @@ class _Array:
 class _Dtype:
     """Stands in for a dtype of numbers."""
 
-    def __init__(self, code: Any):
+    def __init__(self, code: Any, *_: Any):
         if not isinstance(code, str) or not re.fullmatch(r"b1|[iu][1248]|f[248]", code):
             raise SfmError(f"arrays of '{str(code)[:20]}' are refused: only numbers are read")
         self.value = np.dtype(code)
@@ -69,37 +69,21 @@ def _array(data: Any, dtype: Any, shape: Any, order: Any) -> np.ndarray:
     return np.frombuffer(data, dtype.value).reshape(shape, order=order)
 
 
-class _Name:
-    """One of NumPy's names; only what `_call` does can be done with it."""
-
-    __slots__ = ("kind",)
-
-    def __init__(self, kind: str):
-        self.kind = kind
+def _encode(text: Any, encoding: Any) -> Any:
+    if encoding != "latin1" or not isinstance(text, str):
+        raise SfmError("it calls something that is not an array")
+    return text
 
 
 # NumPy 2 renamed `core` to `_core`. Protocol 5 makes arrays by `_frombuffer`, older ones by `_reconstruct`,
 # which Python 3 gives bytes by `encode` in protocols 0 to 2.
 _NAMES = {
-    ("numpy", "ndarray"): "ndarray",
-    ("numpy", "dtype"): "dtype",
-    ("_codecs", "encode"): "encode",
-    **{(f"numpy.{core}.multiarray", "_reconstruct"): "reconstruct" for core in ("core", "_core")},
-    **{(f"numpy.{core}.numeric", "_frombuffer"): "frombuffer" for core in ("core", "_core")},
+    ("numpy", "ndarray"): None,  # an argument of `_reconstruct`, never called
+    ("numpy", "dtype"): _Dtype,
+    ("_codecs", "encode"): _encode,
+    **{(f"numpy.{core}.multiarray", "_reconstruct"): lambda *_: _Array() for core in ("core", "_core")},
+    **{(f"numpy.{core}.numeric", "_frombuffer"): _Array for core in ("core", "_core")},
 }
-
-
-def _call(name: Any, arguments: Any) -> Any:
-    kind = name.kind if isinstance(name, _Name) else None
-    if kind == "dtype":
-        return _Dtype(arguments[0])
-    if kind == "reconstruct":
-        return _Array()
-    if kind == "frombuffer":
-        return _Array(*arguments)
-    if kind == "encode" and arguments[1:] == ("latin1",) and isinstance(arguments[0], str):
-        return arguments[0]
-    raise SfmError("it calls something that is not an array")
 
 
 class _Reader(pickle._Unpickler):
@@ -122,14 +106,16 @@ class _Reader(pickle._Unpickler):
         )
     }
 
-    def find_class(self, module: str, name: str) -> _Name:
+    def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _NAMES:
             raise SfmError(f"it asks for {str(module)[:40]}.{str(name)[:40]}; only NumPy arrays are read")
-        return _Name(_NAMES[module, name])
+        return _NAMES[module, name]
 
     def load_reduce(self) -> None:
         arguments = self.stack.pop()
-        self.stack[-1] = _call(self.stack[-1], arguments)
+        if not callable(self.stack[-1]):  # what is, is a stand-in: nothing else that can be called has a name
+            raise SfmError("it calls something that is not an array")
+        self.stack[-1] = self.stack[-1](*arguments)
 
     def load_build(self) -> None:
         state = self.stack.pop()

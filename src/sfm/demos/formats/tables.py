@@ -1,8 +1,8 @@
-"""Tables with a row per state, cut into demonstrations where the number of the episode changes."""
+"""Tables with a row per state: matrices out of Arrow columns, demonstrations where the episode changes."""
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,3 +38,25 @@ def add_blocks(stack: Stack, blocks: Iterable[Block]) -> int:
         stack.add(np.concatenate(obs), None if any(x is None for x in action) else np.concatenate(action))
         rows += sum(map(len, obs))
     return rows
+
+
+def matrix(column: Any, which: str) -> np.ndarray:
+    """A column of numbers or of equally long lists of numbers, a pyarrow.Array, as [rows,dimension]."""
+    column = _whole(column, which)
+    rows, width = len(column), 1
+    if hasattr(column, "flatten") and hasattr(column, "value_lengths"):
+        widths = np.unique(column.value_lengths().to_numpy(zero_copy_only=False)) if rows else np.array([0])
+        if len(widths) != 1:
+            raise SfmError(f"{which} have different dimensions: {widths[:10].tolist()}")
+        column, width = _whole(column.flatten(), which), int(widths[0])
+    values = column.to_numpy(zero_copy_only=False)
+    if values.dtype.kind not in "biuf":
+        raise SfmError(f"{which} are not numbers but of type {column.type}")
+    return values.reshape(rows, width)
+
+
+def _whole(column: Any, which: str) -> Any:
+    column = getattr(column, "storage", column)  # an extension type wraps plain lists
+    if column.null_count:
+        raise SfmError(f"{which} have missing values")
+    return column

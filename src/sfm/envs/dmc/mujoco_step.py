@@ -11,20 +11,18 @@ from typing import Any
 import numpy as np
 from dm_control.rl.control import PhysicsError, Task  # noqa: F401
 
-from sfm.envs.dmc.tasks.cheetah import WALK_SPEED
-from sfm.envs.dmc.tasks.quadruped import JUMP_HEIGHT
-from sfm.envs.dmc.tasks.rewarded import clip01
-from sfm.envs.dmc.tasks.walker import SPIN
-
 mujoco: Any = importlib.import_module("mujoco")  # its functions are unknown to type checkers
+
+WALK_SPEED = 2.0  # m/s
+SPIN = 5.0  # kg m^2/s
+JUMP_HEIGHT = 1.0  # m, of the centre of mass
 
 Advance = Callable[[np.ndarray], tuple[np.ndarray, float, bool]]  # control [a] -> obs [o], reward, terminated
 Body = tuple[Callable[[], np.ndarray], dict[str, Callable[[], float]]]  # observe, rewards by task
 
 
-def half(v: float, target: float) -> float:
-    """1 from `target` on, 1/2 at rest, 0 from -`target` down."""
-    return clip01(0.5 + 0.5 * v / target)
+def clip01(x: float) -> float:
+    return min(max(x, 0.0), 1.0)
 
 
 def cheetah(data) -> Body:
@@ -40,7 +38,7 @@ def cheetah(data) -> Body:
 
 def walker(data) -> Body:
     """Observation [24]: xx and xz of the orientation of seven bodies [14], height [1], velocities [9]."""
-    torso = data.body("torso")
+    torso = data.body("torso")  # its momentum is computed along with its velocity, which has a sensor
     position, orientation, momentum = torso.xpos, torso.xmat, torso.subtree_angmom
     velocity = data.sensor("torso_subtreelinvel").data  # of the centre of mass
     parts = data.xmat[1:, 0:3:2], position[2:], data.qvel
@@ -81,7 +79,8 @@ def quadruped(data) -> Body:
         return (1 + orientation.item(8)) / 2
 
     def upright_and(vector: np.ndarray, axis: int, target: float) -> Callable[[], float]:
-        return lambda: upright() * half(vector.item(axis), target)
+        # The second factor is 1 from `target` on, 1/2 at rest, 0 from -`target` down.
+        return lambda: upright() * clip01(0.5 + 0.5 * vector.item(axis) / target)
 
     return observe, {
         "stand": upright,
@@ -114,7 +113,9 @@ def advance(domain: str, task: str, physics, substeps: int) -> Advance | None:
             mujoco.mj_step(model, data, substeps - 1)
         mujoco.mj_step1(model, data)
         if (after := warnings.tolist()) != before:
-            _raise_new(before, after)
+            counts = zip(mujoco.mjtWarning.__members__, before, after, strict=False)
+            if names := [name for name, then, now in counts if now > then]:
+                raise PhysicsError(f"Physics state is invalid. Warning(s) raised: {', '.join(names)}")
         return observe(), reward(), False
 
     return step
@@ -123,10 +124,3 @@ def advance(domain: str, task: str, physics, substeps: int) -> Advance | None:
 def _joined(parts: tuple[np.ndarray, ...]) -> Callable[[], np.ndarray]:
     """What the views hold when called, as a new float32 vector."""
     return lambda: np.concatenate(parts, axis=None, dtype=np.float32)
-
-
-def _raise_new(before: list[int], after: list[int]) -> None:
-    """dm_control's error, if any of MuJoCo's warnings was raised since `before`."""
-    counts = zip(mujoco.mjtWarning.__members__, before, after, strict=False)
-    if names := [name for name, then, now in counts if now > then]:
-        raise PhysicsError(f"Physics state is invalid. Warning(s) raised: {', '.join(names)}")

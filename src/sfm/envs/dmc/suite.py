@@ -6,7 +6,7 @@ import importlib
 import logging
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
 
 import numpy as np
@@ -14,9 +14,6 @@ import numpy as np
 from sfm.envs import rendering
 from sfm.envs.actions import ActionScale
 from sfm.errors import SfmError
-
-# Camera 0 follows the body from the side, except on the quadruped, where it looks from far away.
-CAMERAS = {"quadruped": "y"}
 
 
 @functools.cache
@@ -60,27 +57,27 @@ class DmcEnv:
         self.name = name
         # Reseeded by every reset: what happened before cannot matter.
         self._random = np.random.RandomState()
-        with _no_deprecations_of_others():
-            self._env = _suite().load(domain, task, task_kwargs={"random": self._random})
+        self._env = _load(domain, task, self._random)
         limit = self._env._step_limit  # a float: the first whole step at or past it is the last
         if math.isinf(limit):
             raise SfmError(f"task '{name}' has no time limit, so its episodes never end; choose another.")
         self.max_steps = math.ceil(limit)
         self.control_timestep = self._env.control_timestep()
         self.obs_dim = sum(math.prod(part.shape) for part in self._env.observation_spec().values())
-        substeps = round(self.control_timestep / self.physics.timestep())
+        self._substeps = substeps = round(self.control_timestep / self.physics.timestep())
         from sfm.envs.dmc import mujoco_step  # after `_suite`, which imports dm_control without OpenGL
 
         self._unstable = mujoco_step.PhysicsError
         self.terminates = type(self._env.task).get_termination is not mujoco_step.Task.get_termination
         bare = mujoco_step.advance(domain, task, self.physics, substeps)
-        self._advance = bare or _plain(self._env, substeps)
+        self._advance = bare or self._plain
         self.parallel = bare is not None and substeps > 1  # one substep is as short as the Python around it
         actuators = self._env.action_spec()
         self.action_dim = actuators.shape[0]
         self._scale = ActionScale(actuators.minimum, actuators.maximum)
         self.low, self.high = self._scale.low, self._scale.high
-        self._camera = CAMERAS.get(domain, 0)
+        # Camera 0 follows the body from the side, except on the quadruped, where it looks from far away.
+        self._camera = "y" if domain == "quadruped" else 0
         self._renderer: rendering.Renderer | None = None
 
     @property
@@ -101,6 +98,15 @@ class DmcEnv:
         self._steps += 1
         return obs, reward, terminated, self._steps >= self.max_steps and not terminated
 
+    def _plain(self, control: np.ndarray) -> tuple[np.ndarray, float, bool]:
+        """The step of any task, control [a] to obs, reward, terminated: the suite's, but for its records."""
+        task, physics = self._env.task, self.physics
+        task.before_step(control, physics)
+        physics.step(self._substeps)
+        task.after_step(physics)
+        reward, obs = float(task.get_reward(physics)), _flat(task.get_observation(physics))
+        return obs, reward, task.get_termination(physics) is not None  # it ends with discount 0, or goes on
+
     def render(self, height: int = 240, width: int = 320) -> np.ndarray:
         if self._renderer is None or self._renderer.size != (height, width):
             self.close()
@@ -113,32 +119,17 @@ class DmcEnv:
             self._renderer = None
 
 
-def _plain(env, substeps: int) -> Callable[[np.ndarray], tuple[np.ndarray, float, bool]]:
-    """The step of any task, control [a] to obs, reward, terminated: the suite's, without its bookkeeping."""
-    task, physics = env.task, env.physics
-
-    def step(control: np.ndarray) -> tuple[np.ndarray, float, bool]:
-        task.before_step(control, physics)
-        physics.step(substeps)
-        task.after_step(physics)
-        reward, obs = float(task.get_reward(physics)), _flat(task.get_observation(physics))
-        return obs, reward, task.get_termination(physics) is not None  # it ends with discount 0, or goes on
-
-    return step
-
-
 def _flat(observation) -> np.ndarray:
     """A dictionary of arrays and scalars to float32 [obs_dim]."""
     return np.concatenate(list(observation.values()), axis=None, dtype=np.float32)
 
 
-@contextlib.contextmanager
-def _no_deprecations_of_others() -> Iterator[None]:
-    """The suite's cheetah.xml uses an attribute that MuJoCo deprecates, and says so on every load."""
+def _load(domain: str, task: str, random: np.random.RandomState):
+    """Silently: the suite's cheetah.xml uses an attribute that MuJoCo deprecates, and says so every time."""
     log = logging.getLogger("absl")
     level = log.level
     log.setLevel(logging.ERROR)
     try:
-        yield
+        return _suite().load(domain, task, task_kwargs={"random": random})
     finally:
         log.setLevel(level)
