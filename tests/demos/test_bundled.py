@@ -5,7 +5,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from sfm.demos import bundled, command, load
+from sfm.cli import demos as command
+from sfm.demos import bundled, load
 from sfm.demos.formats import npz_files
 from sfm.errors import SfmError
 from tests.demos.samples import assert_equal, demos
