@@ -43,6 +43,7 @@ CPU_SCHEDULE = ScheduleConfig(
     eval_every=10_000,
     eval_episodes=5,
 )
+EXPERT_SCHEDULE = ScheduleConfig(envs=4, random_steps=8_000, batch=128, eval_every=20_000)
 
 
 def _paper(learner, gamma: float, features: FeatureConfig, **objective) -> Config:
@@ -156,15 +157,7 @@ PRESETS: dict[str, Config] = {
         n_step=N_STEP,
         learner=replace(SMALL_TD3, target_actor="polyak", polyak=0.005, actor_norm=False),
         objective=RewardConfig(),
-        schedule=ScheduleConfig(
-            envs=4,
-            random_steps=8_000,
-            batch=128,
-            assess_after=0,
-            assess_episodes=4,
-            assess_by="mean",
-            eval_every=20_000,
-        ),
+        schedule=replace(EXPERT_SCHEDULE, assess_after=0, assess_episodes=4, assess_by="mean"),
     ),
     "mm-td7": _baseline(TD7Config(), DiscriminatorConfig()),
     "mm-td3": _baseline(MM_TD3, DiscriminatorConfig()),
