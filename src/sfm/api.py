@@ -124,9 +124,7 @@ def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[De
     """
     provenance: dict[str, Any] = {}
     if demos is None:
-        if config.needs == "nothing":
-            return None, {}
-        demos = bundled.bundled(config.task)
+        demos = None if config.needs == "nothing" else bundled.bundled(config.task)
         if demos is None:
             return None, {}
         provenance, index = bundled.provenance(config.task), index or 0
@@ -140,12 +138,9 @@ def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[De
         raise SfmError(f"there is no demonstration {index}: there are {len(demos.length)}, counted from 0")
     if "returns" in provenance:
         provenance = {**provenance, "returns": [provenance["returns"][index]]}
-    return Demos.from_list(*_one(demos, index)), {**provenance, "index": index}
-
-
-def _one(demos: Demos, index: int) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
     obs, action = list(demos.episodes())[index]
-    return [obs], None if action is None else [action]
+    one = Demos.from_list([obs], None if action is None else [action])
+    return one, {**provenance, "index": index}
 
 
 def default_folder(config: Config) -> Path:

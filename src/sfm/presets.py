@@ -1,6 +1,6 @@
 """Named configurations: the paper's values, ones found for CPUs, and those that train experts."""
 
-import dataclasses
+from dataclasses import replace
 
 from sfm.config import (
     BCConfig,
@@ -23,36 +23,13 @@ from sfm.config import (
 from sfm.errors import unknown
 
 DEFAULT = "fast"
-
-
-def _paper(learner, gamma: float, features: FeatureConfig, **objective) -> Config:
-    return Config(gamma=gamma, learner=learner, objective=SFMConfig(features=features, **objective))
-
-
 N_STEP = 3  # in the CPU presets of every objective that can, and for experts
 LATEST = 10**9  # assess_after: the checkpoint policy is always the latest, or the latest average
 
+NETWORKS = {"width": 128, "layer_norm": True, "lr_actor": 5e-4, "lr_critic": 5e-4}  # of the CPU presets
 SMALL = {
-    "td3": {
-        "width": 128,
-        "layer_norm": True,
-        "actor_norm": True,
-        "lr_actor": 5e-4,
-        "lr_critic": 5e-4,
-        "polyak": 0.03,
-        "polyak_on": "every_step",
-        "explore_noise": 0.2,
-    },
-    "td7": {
-        "width": 128,
-        "embedding": 128,
-        "target_interval": 50,
-        "layer_norm": True,
-        "lr_actor": 5e-4,
-        "lr_critic": 5e-4,
-        "lr_encoder": 3e-4,
-        "explore_noise": 0.2,
-    },
+    "td3": NETWORKS | {"actor_norm": True, "polyak": 0.03, "polyak_on": "every_step", "explore_noise": 0.2},
+    "td7": NETWORKS | {"embedding": 128, "target_interval": 50, "lr_encoder": 3e-4, "explore_noise": 0.2},
 }
 
 CPU_SCHEDULE = ScheduleConfig(
@@ -66,6 +43,11 @@ CPU_SCHEDULE = ScheduleConfig(
     eval_every=10_000,
     eval_episodes=5,
 )
+EXPERT_SCHEDULE = ScheduleConfig(envs=4, random_steps=8_000, batch=128, eval_every=20_000)
+
+
+def _paper(learner, gamma: float, features: FeatureConfig, **objective) -> Config:
+    return Config(gamma=gamma, learner=learner, objective=SFMConfig(features=features, **objective))
 
 
 def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
@@ -86,43 +68,24 @@ def _cpu(learner, size: int = 64, interval: int = 1, **objective) -> Config:
         state_weight=3.0,
         alive_weight=10.0,
     )
-    settings = {
-        "features": features,
-        "match_from": "visits",
-        "witness_batch": "independent",
-        "witness_window": 10_000,
-        "actor_loss": "witness",
-        "witness_error_weight": 1.0,
-        "scale_psi": True,
-        "unit_witness": True,
-        "expert_interval": 25,
-    }
+    matching = SFMConfig(
+        features=features,
+        match_from="visits",
+        witness_batch="independent",
+        witness_window=10_000,
+        actor_loss="witness",
+        witness_error_weight=1.0,
+        scale_psi=True,
+        unit_witness=True,
+        expert_interval=25,
+    )
     return Config(
         gamma=0.98,
         n_step=N_STEP,
         normalise="features",
         learner=learner,
-        objective=SFMConfig(**(settings | objective)),
-        schedule=dataclasses.replace(CPU_SCHEDULE, batch=size, steps=150_000),
-    )
-
-
-def _expert(learner, **schedule) -> Config:
-    timing = {
-        "steps": 1_000_000,
-        "envs": 4,
-        "random_steps": 8_000,
-        "batch": 128,
-        "assess_after": 0,
-        "assess_episodes": 4,
-        "assess_by": "mean",
-        "eval_every": 20_000,
-    }
-    return Config(
-        n_step=N_STEP,
-        learner=learner,
-        objective=RewardConfig(),
-        schedule=ScheduleConfig(**(timing | schedule)),
+        objective=replace(matching, **objective),
+        schedule=replace(CPU_SCHEDULE, batch=size, steps=150_000),
     )
 
 
@@ -131,101 +94,81 @@ def _baseline(learner, objective: DiscriminatorConfig | OPOLOConfig, batch: int 
     return Config(learner=learner, objective=objective, schedule=schedule)
 
 
-def _small(
-    config: Config, objective: DiscriminatorConfig | OPOLOConfig, normalise: Normalise = "none"
-) -> Config:
-    """A baseline with the sizes, rates and schedule of `sfm-td3-cpu`, but for its action penalty."""
-    return dataclasses.replace(
-        config,
+def _small(learner, objective: DiscriminatorConfig | OPOLOConfig, normalise: Normalise = "all") -> Config:
+    """A baseline with the sizes, rates and schedule of `sfm-td3-cpu`, but for its action penalty.
+
+    Its cost sees standardised states, as phi does there.
+    """
+    return Config(
         gamma=0.98,
         n_step=N_STEP if objective.looks_ahead else 1,
         normalise=normalise,
-        learner=dataclasses.replace(config.learner, **SMALL[config.learner.kind]),
+        learner=replace(learner, **SMALL[learner.kind]),
         objective=objective,
         schedule=CPU_SCHEDULE,
     )
 
 
 MM_TD3 = TD3Config(init="lecun", target_actor="polyak", polyak_on="every_step")
-
-BASELINES: dict[str, Config] = {
-    "mm-td7": _baseline(TD7Config(), DiscriminatorConfig()),
-    "mm-td3": _baseline(MM_TD3, DiscriminatorConfig()),
-    "gaifo-td7": _baseline(TD7Config(lr_actor=3e-4, lr_critic=3e-4), DiscriminatorConfig(sees="pair")),
-    "gaifo-td3": _baseline(MM_TD3, DiscriminatorConfig(sees="pair")),
-    # 350: two layers with as many parameters as the authors' 400 and 300 units
-    "opolo-td3": _baseline(
-        TD3Config(width=350, init="lecun", target_noise=0.0, actor_twin="min"), OPOLOConfig(), batch=100
-    ),
-}
+GAIFO_TD7 = TD7Config(lr_actor=3e-4, lr_critic=3e-4)
+# 350: two layers with as many parameters as the authors' 400 and 300 units
+OPOLO_TD3 = TD3Config(width=350, init="lecun", target_noise=0.0, actor_twin="min")
 
 # A fifth of the budget goes into fresh episodes; the cost takes as many steps as in the paper's long runs.
 SMALL_MM = DiscriminatorConfig(
-    cost=CostConfig(width=128),
-    refresh_every=5_000,
-    refresh_episodes=1,
-    refresh_updates=5,
+    cost=CostConfig(width=128), refresh_every=5_000, refresh_episodes=1, refresh_updates=5
 )
-SMALL_GAIFO = dataclasses.replace(SMALL_MM, sees="pair")
-SMALL_OPOLO = OPOLOConfig(
-    cost=dataclasses.replace(OPOLOConfig().cost, width=128), inverse=InverseConfig(width=128)
-)
+SMALL_GAIFO = replace(SMALL_MM, sees="pair")
+SMALL_OPOLO = OPOLOConfig(cost=replace(OPOLOConfig().cost, width=128), inverse=InverseConfig(width=128))
 
 IQ_LEARNER = StochasticConfig(
     lr_actor=3e-5, temperature=0.01, log_std_min=-5.0, log_std_max=2.0, tanh_correction=True
 )
 
-
-SMALL_TD3 = TD3Config(**SMALL["td3"], pretanh_penalty=0.003)
+SMALL_TD3 = TD3Config(**SMALL["td3"])
+SMALL_SFM_TD3 = replace(SMALL_TD3, pretanh_penalty=0.003)
 # What imitates fastest on two cores (docs/fast.md): sfm-td3-cpu with a third less work per update, and four
 # environments, which one core steps while the other learns.
-FAST = _cpu(
-    dataclasses.replace(SMALL_TD3, polyak=0.1, lr_actor_final=5e-5),
-    interval=2,
-    critics=1,
-    witness_window=40_000,
-)
-FAST = dataclasses.replace(
-    FAST,
+FAST_TD3 = replace(SMALL_SFM_TD3, polyak=0.1, lr_actor_final=5e-5)
+FAST = replace(
+    _cpu(FAST_TD3, interval=2, critics=1, witness_window=40_000),
     normalise="all",
-    schedule=dataclasses.replace(
-        FAST.schedule,
-        steps=400_000,
-        envs=4,
-        updates_per_step=0.25,
-        average_share=0.1,
-        eval_every=20_000,
+    schedule=replace(
+        CPU_SCHEDULE, steps=400_000, envs=4, updates_per_step=0.25, average_share=0.1, eval_every=20_000
     ),
 )
 
 PRESETS: dict[str, Config] = {
     "fast": FAST,
     # what may start upside down looks further ahead
-    "fast-quadruped": dataclasses.replace(
+    "fast-quadruped": replace(
         FAST,
         gamma=0.99,
-        learner=dataclasses.replace(FAST.learner, pretanh_penalty=0.0),
-        objective=dataclasses.replace(FAST.objective, witness_error_weight=0.0),
+        learner=replace(FAST_TD3, pretanh_penalty=0.0),
+        objective=replace(FAST.objective, witness_error_weight=0.0),
     ),
     "sfm-td7": _paper(TD7Config(), 0.99, FeatureConfig(lr=1e-4), bootstrap="online"),
     "sfm-td3": _paper(TD3Config(), 0.995, FeatureConfig()),
     "sfm-stochastic": _paper(StochasticConfig(), 0.995, FeatureConfig(), ema=0.95, actor_loss="witness"),
-    "sfm-td3-cpu": _cpu(SMALL_TD3),
+    "sfm-td3-cpu": _cpu(SMALL_SFM_TD3),
     "sfm-td7-cpu": _cpu(TD7Config(**SMALL["td7"]), size=128),
-    "sfm-stochastic-cpu": _cpu(
-        StochasticConfig(width=128, layer_norm=True, lr_actor=5e-4, lr_critic=5e-4, temperature=0.01),
-        size=128,
+    "sfm-stochastic-cpu": _cpu(StochasticConfig(**NETWORKS, temperature=0.01), size=128),
+    "expert-td3": Config(
+        n_step=N_STEP,
+        learner=replace(SMALL_TD3, target_actor="polyak", polyak=0.005, actor_norm=False),
+        objective=RewardConfig(),
+        schedule=replace(EXPERT_SCHEDULE, assess_after=0, assess_episodes=4, assess_by="mean"),
     ),
-    "expert-td3": _expert(
-        TD3Config(target_actor="polyak", **(SMALL["td3"] | {"polyak": 0.005, "actor_norm": False}))
-    ),
-    **BASELINES,
-    # the cost sees standardised states, as phi does in sfm-td3-cpu
-    "mm-td7-cpu": _small(BASELINES["mm-td7"], SMALL_MM, normalise="all"),
-    "mm-td3-cpu": _small(BASELINES["mm-td3"], SMALL_MM, normalise="all"),
-    "gaifo-td7-cpu": _small(BASELINES["gaifo-td7"], SMALL_GAIFO, normalise="all"),
-    "gaifo-td3-cpu": _small(BASELINES["gaifo-td3"], SMALL_GAIFO, normalise="all"),
-    "opolo-td3-cpu": _small(BASELINES["opolo-td3"], SMALL_OPOLO),
+    "mm-td7": _baseline(TD7Config(), DiscriminatorConfig()),
+    "mm-td3": _baseline(MM_TD3, DiscriminatorConfig()),
+    "gaifo-td7": _baseline(GAIFO_TD7, DiscriminatorConfig(sees="pair")),
+    "gaifo-td3": _baseline(MM_TD3, DiscriminatorConfig(sees="pair")),
+    "opolo-td3": _baseline(OPOLO_TD3, OPOLOConfig(), batch=100),
+    "mm-td7-cpu": _small(TD7Config(), SMALL_MM),
+    "mm-td3-cpu": _small(MM_TD3, SMALL_MM),
+    "gaifo-td7-cpu": _small(GAIFO_TD7, SMALL_GAIFO),
+    "gaifo-td3-cpu": _small(MM_TD3, SMALL_GAIFO),
+    "opolo-td3-cpu": _small(OPOLO_TD3, SMALL_OPOLO, normalise="none"),
     "iq-learn": Config(
         learner=IQ_LEARNER,
         objective=IQConfig(),
@@ -233,7 +176,7 @@ PRESETS: dict[str, Config] = {
     ),
     "iq-learn-cpu": Config(
         gamma=0.98,
-        learner=dataclasses.replace(IQ_LEARNER, width=128, layer_norm=True),
+        learner=replace(IQ_LEARNER, width=128, layer_norm=True),
         objective=IQConfig(),
         schedule=CPU_SCHEDULE,
     ),
@@ -242,11 +185,7 @@ PRESETS: dict[str, Config] = {
         objective=BCConfig(),
         schedule=ScheduleConfig(steps=20_000, batch=256, replay=10_000, eval_every=5_000),
     ),
-    "bco": Config(
-        learner=TD3Config(actor_delay=1, **SMALL["td3"]),
-        objective=BCOConfig(),
-        schedule=CPU_SCHEDULE,
-    ),
+    "bco": Config(learner=replace(SMALL_TD3, actor_delay=1), objective=BCOConfig(), schedule=CPU_SCHEDULE),
 }
 
 
@@ -254,4 +193,4 @@ def preset(name: str, **changes) -> Config:
     """The preset called `name`, with top-level fields of `Config` replaced."""
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
-    return dataclasses.replace(PRESETS[name], preset=name, **changes)
+    return replace(PRESETS[name], preset=name, **changes)

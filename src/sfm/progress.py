@@ -33,9 +33,8 @@ class Progress:
 
     def begin(self, folder: Path, config: Config) -> None:
         self.note(f"run    {folder}")
-        self.task = self.bar.add_task(
-            config.task, total=config.schedule.steps * config.seeds, status="compiling"
-        )
+        total = config.schedule.steps * config.seeds
+        self.task = self.bar.add_task(config.task, total=total, status="compiling")
         self.bar.start()
 
     def end(self) -> None:

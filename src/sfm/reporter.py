@@ -9,13 +9,6 @@ from sfm.config import Config
 class Reporter(Protocol):
     """Is told notes at any time, and rounds between the beginning and the end of training."""
 
-    def begin(self, folder: Path, config: Config) -> None: ...
-    def note(self, message: str) -> None: ...
-    def round(self, rows: list[dict[str, Any]], config: Config) -> None: ...
-    def end(self) -> None: ...
-
-
-class Silent:
     def begin(self, folder: Path, config: Config) -> None:
         pass
 
@@ -27,3 +20,7 @@ class Silent:
 
     def end(self) -> None:
         pass
+
+
+class Silent(Reporter):
+    """Does nothing with what it is told."""

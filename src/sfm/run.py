@@ -48,27 +48,26 @@ class Run:
         """Train from the newest checkpoint or the start; False if it was asked to stop before the end."""
         reporter.begin(self.folder, self.config)
         try:
-            return self._begin(reporter, tensorboard, wandb)
+            if self.demos is None and self.config.needs != "nothing":
+                where = self.folder / "demos.npz"
+                raise SfmError(f"{where} is missing: a run keeps the demonstrations it imitates there")
+            with _alone(self.folder):
+                begins = self.config.begins_with_policy
+                training = self.training(load_policy(self.folder / START).module if begins else None)
+                logs = open_logs(self.folder, tensorboard, wandb, to_dict(self.config))
+                if self.checkpoints.steps():
+                    self._restore(training, logs, reporter)
+                elif read_rows(logs.jsonl.path):
+                    logs.jsonl.truncate(lambda row: False)
+                    reporter.note(f"{self.folder} had not saved a checkpoint yet: it starts over")
+                self._rounds(training, logs, reporter)
         finally:
             reporter.end()
+        self.rows = read_rows(logs.jsonl.path)
+        return training.done
 
-    def _begin(self, reporter: Reporter, tensorboard: bool, wandb: bool) -> bool:
-        if self.demos is None and self.config.needs != "nothing":
-            where = self.folder / "demos.npz"
-            raise SfmError(f"{where} is missing: a run keeps the demonstrations it imitates there")
-        Training = self._kind()
-        with _alone(self.folder):
-            beginning = load_policy(self.folder / START).module if self.config.begins_with_policy else None
-            training = Training(self.config, self.make_env, self.demos, beginning)
-            return self._train(training, reporter, tensorboard, wandb)
-
-    def _train(self, training: Any, reporter: Reporter, tensorboard: bool, wandb: bool) -> bool:
-        logs = open_logs(self.folder, tensorboard, wandb, to_dict(self.config))
-        if self.checkpoints.steps():
-            self._restore(training, logs, reporter)
-        elif read_rows(logs.jsonl.path):
-            logs.truncate(lambda row: False)
-            reporter.note(f"{self.folder} had not saved a checkpoint yet: it starts over")
+    def _rounds(self, training: Any, logs: Logs, reporter: Reporter) -> None:
+        """Until the end, or until asked to stop; saves now and then, and the last one."""
         saved = time.monotonic()
         with _stop_signals() as asked_to_stop, contextlib.closing(logs):
             for rows in training.rounds():
@@ -77,17 +76,12 @@ class Run:
                 reporter.round(rows, self.config)
                 last = training.done or asked_to_stop()
                 if last or time.monotonic() - saved >= self.config.schedule.save_seconds:
-                    self._save(training)
+                    step = max(p.steps for p in training.progress)
+                    self.checkpoints.save(step, training.arrays(), training.meta())
+                    self._save_policies(training)
                     saved = time.monotonic()
                 if last:
                     break
-        self.rows = read_rows(self.folder / "metrics.jsonl")
-        return training.done
-
-    def _save(self, training: Any) -> None:
-        step = max(p.steps for p in training.progress)
-        self.checkpoints.save(step, training.arrays(), training.meta())
-        self._save_policies(training)
 
     def _save_policies(self, training: Any) -> None:
         env = training.experience.env
@@ -108,16 +102,12 @@ class Run:
                     action_high=env.high.tolist(),
                 )
 
-    def try_on(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        """An error if a run of this configuration cannot go on from there; nothing is written."""
-        self._kind()(self.config, self.make_env, self.demos).restore(arrays, meta)
-
-    def _kind(self) -> Any:
-        """The class `Training`, with JAX set up for it."""
+    def training(self, beginning: Any = None) -> Any:
+        """The run in memory, at its start."""
         set_up(self.config)
         from sfm.training.loop import Training  # imports JAX
 
-        return Training
+        return Training(self.config, self.make_env, self.demos, beginning)
 
     def _restore(self, training: Any, logs: Logs, reporter: Reporter) -> None:
         step, arrays, meta, warnings = self.checkpoints.load()
@@ -125,15 +115,13 @@ class Run:
             reporter.note(warning)
         training.restore(arrays, meta)
         self._save_policies(training)  # it may have been stopped between its checkpoint and these
-        logs.truncate(_logged_by(training.progress))
+        # What was logged after the checkpoint goes; an evaluation of a later round may judge this very step.
+        rounds = {p.seed: p.steps for p in training.progress}
+        judged = {p.seed: p.evaluated_at for p in training.progress}
+        logs.jsonl.truncate(
+            lambda row: row["step"] <= (judged if "eval/kept" in row else rounds).get(row["seed"], -1)
+        )
         reporter.note(f"resumed {self.folder} at step {step:,}")
-
-
-def _logged_by(progress: list[Any]) -> Callable[[dict[str, Any]], bool]:
-    """Whether a row was logged when the seeds stood there, and not after it."""
-    rounds = {p.seed: p.steps for p in progress}
-    evaluations = {p.seed: p.evaluated_at for p in progress}  # one of a later round may judge this very step
-    return lambda row: row["step"] <= (evaluations if "eval/kept" in row else rounds).get(row["seed"], -1)
 
 
 def create(
@@ -152,10 +140,10 @@ def create(
             f"the function given makes a {type(spare[0]).__name__}, not an sfm.envs.Env; a Gymnasium "
             "environment goes by its registered id"
         )
-    if demos is None and config.needs != "nothing":
-        raise SfmError(f"no demonstrations for '{config.task}': give some with --demos PATH")
     if demos is not None:
         check(demos, spare[0].obs_dim)
+    elif config.needs != "nothing":
+        raise SfmError(f"no demonstrations for '{config.task}': give some with --demos PATH")
     if demos is not None and config.needs == "actions":
         who = "--warm-start bc" if config.warm_start == "bc" else config.preset or config.objective.kind
         check_actions(demos, spare[0].action_dim, who)
@@ -215,12 +203,11 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
     for warning in warnings:
         note(warning)
     run = Run(folder, config, source.demos, source.make_env)
-    run.try_on(arrays, meta)
+    run.training().restore(arrays, meta)  # an error, and nothing written, if it cannot go on from there
     run.checkpoints.save(step, arrays, meta)
-    for path in (
-        p for name in ("demos.npz", START, "metrics.jsonl", "policies/*") for p in source.folder.glob(name)
-    ):
-        storage.write_bytes(folder / path.relative_to(source.folder), path.read_bytes())
+    for name in ("demos.npz", START, "metrics.jsonl", "policies/*"):
+        for path in source.folder.glob(name):
+            storage.write_bytes(folder / path.relative_to(source.folder), path.read_bytes())
     storage.write_json(folder / "config.json", to_dict(config))
     return run
 

@@ -118,9 +118,9 @@ def test_the_table_counts_transitions(plan):
         layout.place(length, terminated)
     table, kept = layout.table(), list(layout.episodes)
     n = len(kept)
-    assert table["total"] == sum(length for _, length, _ in kept)
-    assert table["first"][:n].tolist() == [sum(k[1] for k in kept[:i]) for i in range(n)]
-    assert (table["first"][n:] == np.iinfo(np.int32).max).all()
+    assert table.total == sum(length for _, length, _ in kept)
+    assert table.first[:n].tolist() == [sum(k[1] for k in kept[:i]) for i in range(n)]
+    assert (table.first[n:] == np.iinfo(np.int32).max).all()
 
 
 def test_samples_are_uniform_over_transitions():
@@ -219,6 +219,6 @@ def test_a_transition_takes_the_bytes_of_one_state_one_action_and_one_reward():
         layout.place(steps, False)
     rings = jax.eval_shape(lambda: buffer.empty(1, capacity, obs_dim, action_dim))
     size = sum(ring.size * ring.dtype.itemsize for ring in rings)
-    stored = int(layout.table()["total"])
+    stored = int(layout.table().total)
     assert stored >= replay_size
     assert size / stored == pytest.approx(4 * (obs_dim + action_dim + 1), rel=0.05)

@@ -29,7 +29,7 @@ def log_of(path: Path, rows=ROWS) -> JsonlLog:
 
 
 def test_rows_come_back(tmp_path):
-    log_of(tmp_path / "new" / "x.jsonl").close()
+    log_of(tmp_path / "new" / "x.jsonl")
     assert read_rows(tmp_path / "new" / "x.jsonl") == ROWS
     assert read_rows(tmp_path / "none") == []
 
@@ -99,7 +99,7 @@ def test_tensorboard_has_one_folder_per_seed(tmp_path):
     logs.write({"step": 0, "seed": 1, "loss": np.float32(0.5), "gap": None, "note": "text"})
     logs.write({"step": 10, "seed": 2, "loss": 0.25})
     logs.write({"step": 10, "speed": 3})
-    logs.truncate(lambda row: row["step"] > 0)
+    logs.jsonl.truncate(lambda row: row["step"] > 0)
     logs.close()
     assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == [10, 10]
     assert events(tmp_path / "tensorboard" / "seed_1") == [(0, "loss", 0.5)]

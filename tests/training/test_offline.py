@@ -65,7 +65,7 @@ def test_early_stopping_keeps_the_best_policy(acted_demos):
     changes = CLONE | changes
     training = start(acted_demos._replace(action=action), **changes)
     rows = rows_of(training)
-    for i, seed in enumerate(training.seeds):
+    for i, seed in enumerate(p.seed for p in training.progress):
         *mine, last = [row for row in rows if row["seed"] == seed]
         losses = np.array([row["validation_loss"] for row in mine])
         best = int(losses.argmin())

@@ -5,10 +5,9 @@ import os
 import sys
 from collections.abc import Sequence
 
+import sfm
 from sfm.cli.parse import TASK
 from sfm.errors import SfmError, unknown
-
-__all__ = ["main"]
 
 COMMANDS = ("train", "resume", "fork", "eval", "demos", "presets", "tasks")
 
@@ -39,9 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(HELP)
         return 0
     if args[0] == "--version":
-        from importlib.metadata import version
-
-        print(version("successor-feature-matching"))
+        print(sfm.__version__)
         return 0
     try:
         if args[0] not in COMMANDS:

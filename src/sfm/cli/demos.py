@@ -32,9 +32,8 @@ def list_() -> None:
         assert demos is not None
         actions = "none" if demos.action is None else str(demos.action.shape[2])
         returns = " ".join(f"{r:.0f}" for r in made.get("returns", ()))
-        maker = ""
-        if policy := made.get("policy"):
-            maker = f"{policy['preset']}, {policy['steps']:,} steps: {made['all_returns_mean']:.0f}"
+        if maker := made.get("policy", ""):
+            maker = f"{maker['preset']}, {maker['steps']:,} steps: {made['all_returns_mean']:.0f}"
         steps = " ".join(map(str, sorted(set(demos.length.tolist()))))
         table.add_row(name, str(demos.obs.shape[2]), actions, steps, returns, maker)
     Console().print(table if table.rows else "no demonstrations are bundled")
@@ -54,20 +53,16 @@ def inspect(path: Positional[str], task: str | None = None, plot: Path | None = 
     from sfm.demos.load import load
 
     demos = load(path)
-    console = Console()
-    console.print(describe.table(demos, f"{path}: {describe.summary(demos)}"))
+    Console().print(describe.table(demos, f"{path}: {describe.summary(demos)}"))
     if plot is not None:
         describe.plot(demos, plot)
-        console.print(f"plot: {plot}")
+        Console().print(f"plot: {plot}")
     if task is not None:
         _report(path, task, 0.99)
 
 
 def convert(
-    source: Positional[str],
-    target: Positional[str],
-    format: str | None = None,
-    force: bool = False,
+    source: Positional[str], target: Positional[str], format: str | None = None, force: bool = False
 ) -> None:
     """Writes demonstrations in another format.
 
@@ -88,11 +83,7 @@ def convert(
     print(f"{target}: {describe.summary(demos)}")
 
 
-def doctor(
-    path: Positional[str],
-    task: Positional[str],
-    gamma: float = 0.99,
-) -> None:
+def doctor(path: Positional[str], task: Positional[str], gamma: float = 0.99) -> None:
     """Compares demonstrations with an environment and says what is wrong and what to do.
 
     Args:
@@ -158,9 +149,8 @@ def _report(path: str, task: str, gamma: float) -> int:
     findings = examine_file(path, task, gamma)
     for finding in findings:
         colour = "red" if finding.severity == "error" else "yellow"
-        console.print(
-            f"[{colour}]{finding.severity}[/]: {escape(finding.what)}\n    {escape(finding.advice)}"
-        )
+        console.print(f"[{colour}]{finding.severity}[/]: {escape(finding.what)}")
+        console.print(f"    {escape(finding.advice)}")
     if not findings:
         console.print(f"{escape(path)} fits '{task}': nothing to object")
     return sum(finding.severity == "error" for finding in findings)

@@ -1,16 +1,20 @@
-"""What commands share to read their options. tyro is imported only when one does."""
+"""How commands read their options. tyro is imported only when one does."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 TASK = "walker_walk"  # of the bundled demonstration
 
 
-def parse(kind: Any, command: str, args: Sequence[str], **options: Any) -> Any:
-    """An instance of the dataclass `kind`, from the words of a command line."""
-    import tyro
+def command(function: Callable[..., int | None]) -> Callable[[Sequence[str]], int]:
+    """The command of this file: the function's parameters are its options, and its docstring the help."""
 
-    return tyro.cli(kind, prog=f"sfm {command}", args=list(args), **options)
+    def main(args: Sequence[str]) -> int:
+        import tyro
+
+        name = function.__module__.rpartition(".")[2]
+        return tyro.cli(function, prog=f"sfm {name}", args=args, config=(tyro.conf.AvoidSubcommands,)) or 0
+
+    return main
 
 
 def value_of(option: str, args: Sequence[str]) -> str | None:

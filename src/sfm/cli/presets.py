@@ -1,21 +1,14 @@
 """`sfm presets`: the named configurations."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from sfm.cli.parse import parse
+from sfm.cli.parse import command
 from sfm.presets import DEFAULT, PRESETS
 
 SOURCES = {"nothing": "the reward", "states": "states", "actions": "states and actions"}
 
 
-@dataclass(frozen=True)
-class Presets:
+@command
+def main() -> None:
     """List the named configurations; `sfm train --preset NAME --help` shows all of one."""
-
-
-def main(args: Sequence[str]) -> int:
-    parse(Presets, "presets", args)
     for name, config in PRESETS.items():
         s = config.schedule
         print(
@@ -23,4 +16,3 @@ def main(args: Sequence[str]) -> int:
             f"{s.updates_per_step:g} updates per step, from {SOURCES[config.needs]}"
             f"{'  (default)' if name == DEFAULT else ''}"
         )
-    return 0

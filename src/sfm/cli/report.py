@@ -16,10 +16,11 @@ def ended(result: api.Result, video: bool) -> int:
     if not result.finished:
         print(f"stopped and saved; go on with: sfm resume {result.folder}")
         return 130
-    return report(result.folder, max(EPISODES, result.config.schedule.eval_episodes), video)
+    report(result.folder, max(EPISODES, result.config.schedule.eval_episodes), video)
+    return 0
 
 
-def report(folder: Path, episodes: int, video: bool, seed: int | None = None) -> int:
+def report(folder: Path, episodes: int, video: bool, seed: int | None = None) -> None:
     returns = api.finish(folder, episodes=episodes, video=video, seed=seed, note=print)
     expert, task = api.expert_return(folder), reopen(folder).config.task
     for number, mine in returns.items():
@@ -27,7 +28,6 @@ def report(folder: Path, episodes: int, video: bool, seed: int | None = None) ->
         scores = normalised(task, mine)
         close += "" if scores is None else f", score {scores.mean():.2f} (0: random, 1: our expert)"
         print(f"seed {number}: return {summary(mine)}{close}")
-    return 0
 
 
 def summary(returns: np.ndarray) -> str:

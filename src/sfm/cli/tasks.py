@@ -1,19 +1,11 @@
 """`sfm tasks`: the bundled tasks."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from sfm.cli.parse import parse
+from sfm.cli.parse import command
 
 
-@dataclass(frozen=True)
-class Tasks:
+@command
+def main() -> None:
     """List the bundled tasks. dm_control's other tasks and Gymnasium ids work by name, too."""
-
-
-def main(args: Sequence[str]) -> int:
-    parse(Tasks, "tasks", args)
     from sfm.envs import TASKS
 
     print("\n".join(TASKS))
-    return 0

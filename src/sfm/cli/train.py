@@ -2,14 +2,14 @@
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from tyro.conf import AvoidSubcommands, Positional
+from tyro.conf import Positional
 
-from sfm.cli.parse import TASK, parse, value_of
+from sfm.cli.parse import TASK, command, value_of
 from sfm.config import Config, overridden
 from sfm.config.sentences import sentences
 from sfm.presets import DEFAULT, preset
@@ -18,49 +18,43 @@ from sfm.presets import DEFAULT, preset
 def main(args: Sequence[str]) -> int:
     base = preset(value_of("--preset", args) or DEFAULT)
 
-    @dataclass(frozen=True)
-    class Train:
+    @command
+    def train(
+        settings: Annotated[Any, tyro.conf.arg(name="", constructor=_settings(base))],
+        task: Positional[str] = TASK,
+        demos: Path | None = None,
+        demo: int | None = None,
+        run: Path | None = None,
+        steps: int | None = None,
+        video: bool = True,
+        tensorboard: bool = False,
+        wandb: bool = False,
+    ) -> int:
         """Learn to behave like demonstrations, from their states alone or, where the preset says so, actions.
 
         Writes a run folder with the log, resumable checkpoints, policies, a curve and a video.
+
+        Args:
+            task: A bundled task (see `sfm tasks`), a dm_control task, or a Gymnasium id.
+            demos: Demonstrations; default: the one bundled for the task.
+            demo: Use only this one of several demonstrations, counted from 0; default: all of --demos.
+            run: The run folder; default: a new one under runs/.
+            steps: Short for --schedule.steps.
+            video: Record a video at the end.
+            tensorboard: Log to TensorBoard too.
+            wandb: Log to Weights & Biases too.
         """
+        config = dataclasses.replace(base, task=task, **vars(settings))
+        if steps is not None:
+            config = overridden(config, {"schedule.steps": steps})
+        from sfm import api
+        from sfm.cli.report import ended
+        from sfm.progress import Progress
 
-        settings: Annotated[Any, tyro.conf.arg(name="", constructor=_settings(base))]
-        task: Positional[str] = TASK
-        """A bundled task (see `sfm tasks`), a dm_control task, or a Gymnasium id."""
-        demos: Path | None = None
-        """Demonstrations; default: the one bundled for the task."""
-        demo: int | None = None
-        """Use only this one of several demonstrations, counted from 0; default: all of --demos."""
-        run: Path | None = None
-        """The run folder; default: a new one under runs/."""
-        steps: int | None = None
-        """Short for --schedule.steps."""
-        video: bool = True
-        """Record a video at the end."""
-        tensorboard: bool = False
-        """Log to TensorBoard too."""
-        wandb: bool = False
-        """Log to Weights & Biases too."""
+        told: dict[str, Any] = {"reporter": Progress(), "tensorboard": tensorboard, "wandb": wandb}
+        return ended(api.train(demos=demos, config=config, demo=demo, folder=run, **told), video)
 
-    given = parse(Train, "train", args, config=(AvoidSubcommands,))
-    config = dataclasses.replace(base, task=given.task, **vars(given.settings))
-    if given.steps is not None:
-        config = overridden(config, {"schedule.steps": given.steps})
-    from sfm import api
-    from sfm.cli.report import ended
-    from sfm.progress import Progress
-
-    result = api.train(
-        demos=given.demos,
-        config=config,
-        demo=given.demo,
-        folder=given.run,
-        reporter=Progress(),
-        tensorboard=given.tensorboard,
-        wandb=given.wandb,
-    )
-    return ended(result, given.video)
+    return train(args)
 
 
 def _settings(base: Config) -> type:

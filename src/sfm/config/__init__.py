@@ -22,30 +22,7 @@ from sfm.config.run import Config, Normalise
 from sfm.config.schedule import ScheduleConfig
 from sfm.config.serialise import flat, from_dict, overridden, setting, to_dict
 
-__all__ = [
-    "ActorCriticConfig",
-    "BCConfig",
-    "BCOConfig",
-    "Config",
-    "CostConfig",
-    "DiscriminatorConfig",
-    "FeatureConfig",
-    "IQConfig",
-    "InverseConfig",
-    "LearnerConfig",
-    "Normalise",
-    "OPOLOConfig",
-    "ObjectiveConfig",
-    "RewardConfig",
-    "SFMConfig",
-    "ScheduleConfig",
-    "StochasticConfig",
-    "TD3Config",
-    "TD7Config",
-    "flat",
-    "from_dict",
-    "overridden",
-    "setting",
-    "to_dict",
-    "understood",
-]
+__all__ = ["ActorCriticConfig", "LearnerConfig", "StochasticConfig", "TD3Config", "TD7Config"]
+__all__ += ["BCConfig", "BCOConfig", "DiscriminatorConfig", "IQConfig", "OPOLOConfig", "ObjectiveConfig"]
+__all__ += ["CostConfig", "FeatureConfig", "InverseConfig", "RewardConfig", "SFMConfig", "ScheduleConfig"]
+__all__ += ["Config", "Normalise", "flat", "from_dict", "overridden", "setting", "to_dict", "understood"]

@@ -1,33 +1,31 @@
-"""What to learn: Successor Feature Matching, its baselines, and the environment's reward.
-
-A class says what of demonstrations the objective `needs`; whether it `looks_ahead`, that is, works with
-`n_step` above 1 because it has `Objective.cumulant`; and which of its `intervals` must divide a chunk.
-"""
+"""What to learn: Successor Feature Matching, its baselines, and the environment's reward."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from sfm.config.checks import (
-    AtLeastOne,
-    BelowOne,
-    NotNegative,
-    NotNegativeInt,
-    Positive,
-    check,
-    require,
-)
+from sfm.config.checks import AtLeastOne, BelowOne, NotNegative, NotNegativeInt, Positive, check, require
 from sfm.config.learners import Twins
 from sfm.config.parts import CostConfig, FeatureConfig, InverseConfig
 
 Needs = Literal["nothing", "states", "actions"]
 
 
+class ObjectiveDefaults:
+    """What holds of an objective that does not say otherwise."""
+
+    needs: ClassVar[Needs] = "states"  # of demonstrations
+    looks_ahead: ClassVar[bool] = False  # works with `n_step` above 1, because it has `Objective.cumulant`
+    intervals: ClassVar[tuple[str, ...]] = ()  # each must divide a chunk of updates
+
+    def __post_init__(self) -> None:
+        check(self, "objective")
+
+
 @dataclass(frozen=True)
-class SFMConfig:
+class SFMConfig(ObjectiveDefaults):
     """Successor Feature Matching: cumulant phi(s), weight = the witness."""
 
     kind: ClassVar[str] = "sfm"
-    needs: ClassVar[Needs] = "states"
     looks_ahead: ClassVar[bool] = True
     intervals: ClassVar[tuple[str, ...]] = ("features.interval",)
     features: FeatureConfig = field(default_factory=FeatureConfig)
@@ -70,13 +68,13 @@ class SFMConfig:
     """The episodes of a refresh count as steps of the run, which the authors do not do."""
 
     def __post_init__(self) -> None:
-        check(self, "objective")
+        super().__post_init__()
         fits = self.witness_batch == "independent" or self.witness_window == 0
         require(fits, "objective.witness_window needs objective.witness_batch independent")
 
 
 @dataclass(frozen=True)
-class RewardConfig:
+class RewardConfig(ObjectiveDefaults):
     """The environment's reward, d = 1: plain RL, used to train experts."""
 
     kind: ClassVar[str] = "reward"
@@ -85,11 +83,10 @@ class RewardConfig:
 
 
 @dataclass(frozen=True)
-class DiscriminatorConfig:
+class DiscriminatorConfig(ObjectiveDefaults):
     """Reward = minus a cost trained on fresh episodes, d = 1: state-only moment matching, or GAIfO."""
 
     kind: ClassVar[str] = "discriminator"
-    needs: ClassVar[Needs] = "states"
     looks_ahead: ClassVar[bool] = True
     sees: Literal["state", "pair"] = "state"
     """The cost sees a state (moment matching), or a state and the next one (GAIfO)."""
@@ -106,17 +103,12 @@ class DiscriminatorConfig:
     refresh_batch: AtLeastOne = 4096
     """A step of the cost sees this many states of the policy, and as many of the expert."""
 
-    def __post_init__(self) -> None:
-        check(self, "objective")
-
 
 @dataclass(frozen=True)
-class OPOLOConfig:
+class OPOLOConfig(ObjectiveDefaults):
     """OPOLO: off-policy, with a cost on pairs from replay and a penalty that clones inferred actions."""
 
     kind: ClassVar[str] = "opolo"
-    needs: ClassVar[Needs] = "states"
-    looks_ahead: ClassVar[bool] = False
     intervals: ClassVar[tuple[str, ...]] = ("cost_interval", "inverse_interval")
     cost: CostConfig = field(
         default_factory=lambda: CostConfig(
@@ -137,17 +129,13 @@ class OPOLOConfig:
     clone: NotNegative = 0.1
     """The actor's distance from the actions inferred for the expert is penalised with this weight."""
 
-    def __post_init__(self) -> None:
-        check(self, "objective")
-
 
 @dataclass(frozen=True)
-class IQConfig:
+class IQConfig(ObjectiveDefaults):
     """IQ-Learn: a soft Q function whose implied reward sets the expert apart, d = 1; needs actions."""
 
     kind: ClassVar[str] = "iq"
     needs: ClassVar[Needs] = "actions"
-    looks_ahead: ClassVar[bool] = False
     value_term: Literal["value", "value_expert", "v0"] = "value"
     """The loss lowers V - gamma V' of all states or of the expert's, or (1 - gamma) V of the expert's
     (`v0`)."""
@@ -161,34 +149,28 @@ class IQConfig:
     twins: Twins = "first"
     """V comes from the mean or the minimum of twin critics, or from the first, which is then the only one."""
 
-    def __post_init__(self) -> None:
-        check(self, "objective")
-
 
 @dataclass(frozen=True)
-class BCConfig:
+class BCConfig(ObjectiveDefaults):
     """Behaviour cloning: the squared error to the expert's actions, without episodes; a step is an update."""
 
     kind: ClassVar[str] = "bc"
     needs: ClassVar[Needs] = "actions"
-    looks_ahead: ClassVar[bool] = False
     validation: BelowOne = 0.0
     """This last share of each demonstration is held out, and the policy that does best on it is kept."""
     patience: NotNegativeInt = 0
     """Training stops after this many updates without a better validation loss, and with 0 never early."""
 
     def __post_init__(self) -> None:
-        check(self, "objective")
+        super().__post_init__()
         require(self.patience == 0 or self.validation > 0, "objective.patience needs a validation share")
 
 
 @dataclass(frozen=True)
-class BCOConfig:
+class BCOConfig(ObjectiveDefaults):
     """Cloning from observation: the actions are inferred by a model that learns from the agent's episodes."""
 
     kind: ClassVar[str] = "bco"
-    needs: ClassVar[Needs] = "states"
-    looks_ahead: ClassVar[bool] = False
     inverse: InverseConfig = field(default_factory=InverseConfig)
     """The inverse model infers the action between two states."""
 

@@ -81,16 +81,12 @@ def understood(kind: type, data: Data, training: bool = True) -> Data:
     What was retired is left out if it was off, and an error otherwise; but without `training` only what a
     policy needs to act is an error.
     """
-    fields = {}
+    fields, owners = {}, [owner.__name__ for owner in kind.__mro__]
     for name, value in WHOLE.get(kind.__name__, lambda data: data)(data).items():
-        entry = _entry(kind, name, value)
-        if not isinstance(entry, Gone):
-            fields[entry or name] = value
+        keys = [f"{owner}.{name}{which}" for owner in owners for which in ("", f"={value}")]
+        entry = next((RETIRED[key] for key in keys if key in RETIRED), name)
+        if isinstance(entry, str):
+            fields[entry] = value
         elif value not in entry.off and (training or entry.acts):
             raise SfmError(f"{kind.__name__}.{name} is {value!r}, but that is gone: it {entry.was}")
     return fields
-
-
-def _entry(kind: type, name: str, value: Any) -> Gone | str | None:
-    fields = [f"{owner.__name__}.{name}" for owner in kind.__mro__]
-    return next((RETIRED[x] for f in fields for x in (f, f"{f}={value}") if x in RETIRED), None)

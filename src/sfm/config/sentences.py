@@ -3,6 +3,7 @@
 import ast
 import functools
 import inspect
+import itertools
 import textwrap
 
 
@@ -11,14 +12,10 @@ def sentences(kind: type) -> dict[str, str]:
     """By field; a class that declares a field of its base anew says anew what it does."""
     told = {} if kind.__base__ in (object, None) else dict(sentences(kind.__base__))
     body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body  # pyright: ignore
-    for statement, below in zip(body, [*body[1:], None], strict=True):
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            text = below.value.value if _is_text(below) else ""  # pyright: ignore
-            told[statement.target.id] = " ".join(text.split())
+    for pair in itertools.pairwise([*body, None]):
+        match pair:
+            case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(text))):
+                told[name] = " ".join(text.split())
+            case ast.AnnAssign(ast.Name(name)), _:
+                told[name] = ""
     return told
-
-
-def _is_text(statement: ast.stmt | None) -> bool:
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
-        return False
-    return isinstance(statement.value.value, str)

@@ -53,17 +53,14 @@ def _fits(value: Any, kind: Any) -> bool:
     """Whether a value is of a plain type; other types are not judged."""
     if isinstance(kind, types.UnionType):
         return any(_fits(value, option) for option in typing.get_args(kind))
-    if kind is type(None):
-        return value is None
     if dataclasses.is_dataclass(kind):
         return isinstance(value, dict)
-    if kind is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
     if typing.get_origin(kind) is tuple:
         return isinstance(value, (list, tuple)) and all(_fits(x, typing.get_args(kind)[0]) for x in value)
-    return isinstance(value, kind) if kind in (bool, str) else True
+    if isinstance(value, bool):  # which Python takes for a number
+        return kind not in (int, float, str, types.NoneType)
+    fitting = {float: (int, float), int: int, bool: bool, str: str, types.NoneType: types.NoneType}
+    return isinstance(value, fitting.get(kind, object))
 
 
 def flat(values: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -83,15 +80,14 @@ def overridden(config: Config, overrides: Mapping[str, Any]) -> Config:
     places, data = list(_paths(config)), to_dict(config)
     for name, value in overrides.items():
         path = tuple(name.replace(".", "__").split("__"))
-        hits = [p for p in places if p[-len(path) :] == path]
-        exact = [p for p in hits if p == path]
+        hits = [p for p in places if p == path] or [p for p in places if p[-len(path) :] == path]
         if not hits:
             plain = sorted({p[-1] for p in places})
             raise unknown("option", name, {*plain, *("__".join(p) for p in places)}, plain)
-        if len(exact or hits) > 1:
+        if len(hits) > 1:
             options = " or ".join("__".join(p) for p in hits)
             raise SfmError(f"option '{name}' is ambiguous: say {options}")
-        *outer, last = (exact or hits)[0]
+        *outer, last = hits[0]
         inner = functools.reduce(dict.__getitem__, outer, data)
         inner[last] = to_dict(value) if dataclasses.is_dataclass(value) else value
     return from_dict(Config, data)  # values are checked there, all together

@@ -4,7 +4,6 @@ A policy is judged by its worst episode (or their mean). One that falls below th
 once; one that survives `assess_episodes` episodes is kept. Early in a run the latest is kept.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from sfm.config import ScheduleConfig
@@ -27,30 +26,14 @@ def assess(
 ) -> tuple[Assessment, Verdict]:
     """Take in the `scores` of fresh episodes (`steps` long together) at environment step `now`."""
     early = now <= config.assess_after
-    bar = state.best if early else _bar(state, config)
+    bar = state.best
+    if not early and not state.settled:  # the best of the early phase was met by chance: a lower bar
+        bar = bar * config.assess_relax if bar < 0 else bar / config.assess_relax
     state = state._replace(scores=(*state.scores, *scores), steps=state.steps + steps)
-    score = _summary(state.scores, config)
+    score = min(state.scores) if config.assess_by == "min" else sum(state.scores) / len(state.scores)
     enough = len(state.scores) >= (1 if early else config.assess_episodes)
     if score >= bar and not enough:
         return state, Verdict(False, 0)
-    keep = early or (score >= bar and enough)
-    verdict = Verdict(keep, state.steps)
+    keep = early or score >= bar
     settled = state.settled or (keep and not early)
-    return Assessment(best=score if keep else state.best, settled=settled), verdict
-
-
-def _bar(state: Assessment, config: ScheduleConfig) -> float:
-    """What a policy must reach once the early phase is over."""
-    if state.settled:
-        return state.best
-    return _relax(state.best, config.assess_relax)  # the best of the early phase was met by chance
-
-
-def _summary(scores: Sequence[float], config: ScheduleConfig) -> float:
-    """What a policy is judged by."""
-    return min(scores) if config.assess_by == "min" else sum(scores) / len(scores)
-
-
-def _relax(best: float, factor: float) -> float:
-    """A lower bar, whatever the sign."""
-    return best * factor if best < 0 else best / factor
+    return Assessment(best=score if keep else state.best, settled=settled), Verdict(keep, state.steps)

@@ -94,22 +94,16 @@ class Layout:
         old, length, _ = self.episodes[0]
         return old < self.head and old + length + 1 > start
 
-    def table(self) -> dict[str, Any]:
-        """One seed's rows of `Table`."""
+    def table(self) -> Table:
+        """One seed's rows, on the host."""
         start, length = np.zeros(self.rows, np.int32), np.zeros(self.rows, np.int32)
         terminated = np.zeros(self.rows, bool)
         for i, row in enumerate(self.episodes):
             start[i], length[i], terminated[i] = row
-        total = np.int32(length.sum())
         first = np.cumsum(length, dtype=np.int32) - length
         first[len(self.episodes) :] = np.iinfo(np.int32).max
-        return {
-            "start": start,
-            "first": first,
-            "length": length,
-            "terminated": terminated,
-            "total": total,
-        }
+        rows: Any = (start, first, length, terminated, np.int32(length.sum()))
+        return Table(*rows)
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint needs."""
@@ -121,7 +115,7 @@ class Layout:
 
 
 def stack_tables(layouts: list[Layout]) -> Table:
-    return Table(**stacked([layout.table() for layout in layouts]))
+    return stacked([layout.table() for layout in layouts])
 
 
 def rows_of(
@@ -134,16 +128,12 @@ def rows_of(
     some = next(e for e in episodes if e is not None)
     n, states = some.obs.shape[:2]
     slots = np.full((len(layouts), n, states), layouts[0].capacity, np.int32)  # beyond the end: dropped
-    for s, (layout, e) in enumerate(zip(layouts, episodes, strict=True)):
-        if e is None:
-            continue
-        for i in range(n):
+    everyone = [e or some._replace(length=np.zeros(n, np.int32)) for e in episodes]
+    for s, (layout, e) in enumerate(zip(layouts, everyone, strict=True)):
+        for i in np.flatnonzero(e.length):
             length = int(e.length[i])
-            if not length:
-                continue
             start = layout.place(length, bool(e.terminated[i]), goes_on=go_on)
             slots[s, i, : length + 1] = start + np.arange(length + 1)
-    everyone = [some if e is None else e for e in episodes]
     action = np.pad(np.stack([e.action for e in everyone]), ((0, 0), (0, 0), (0, 1), (0, 0)))
     reward = np.pad(np.stack([e.reward for e in everyone]), ((0, 0), (0, 0), (0, 1)))
     rows = (slots, np.stack([e.obs for e in everyone]), action, reward)

@@ -27,10 +27,8 @@ class Checkpoints:
 
     def steps(self) -> list[int]:
         """The steps that have a file, newest first; the file may be damaged."""
-        names = (
-            re.fullmatch(r"step_(\d{9,})\.safetensors", path.name) for path in self.folder.glob("step_*")
-        )
-        return sorted((int(name[1]) for name in names if name), reverse=True)
+        found = [re.fullmatch(r"step_(\d{9,})\.safetensors", p.name) for p in self.folder.glob("step_*")]
+        return sorted((int(name[1]) for name in found if name), reverse=True)
 
     def save(self, step: int, arrays: Arrays, meta: dict[str, Any]) -> None:
         """Writes a checkpoint; only then removes the older ones and what a killed run has left behind."""
@@ -145,7 +143,5 @@ def _is_key(leaf: Any) -> bool:
 
 
 def _some(names: set[str]) -> str:
-    shown = sorted(names)[:3]
-    return ", ".join(f"'{name}'" for name in shown) + (
-        f" and {len(names) - 3} more" if len(names) > 3 else ""
-    )
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(f"'{name}'" for name in sorted(names)[:3]) + more

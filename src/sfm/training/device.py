@@ -1,7 +1,7 @@
 """The compiled part of training: everything that runs on the device, over S seeds at once."""
 
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -21,11 +21,7 @@ def chosen(active: Any, new: Any, old: Any) -> Any:
     """`new` for the seeds that are active [S], `old` for the rest."""
     if active.shape[0] == 1:
         return new
-
-    def choose(new: Array, old: Array) -> Array:
-        return jnp.where(active.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
-
-    return jax.tree.map(choose, new, old)
+    return jax.tree.map(lambda x, y: jnp.where(active.reshape(-1, *(1,) * (x.ndim - 1)), x, y), new, old)
 
 
 class Device:
@@ -38,8 +34,8 @@ class Device:
         self.refresh = jax.jit(jax.vmap(agent.refresh, in_axes=(0, 0, 0, None, 0)))
         self.validate = jax.jit(jax.vmap(agent.validate, in_axes=(0, None)))
         self._policies = jax.jit(jax.vmap(agent.policy))
-        self._updates = jax.jit(self._run_chunk, donate_argnums=0)
-        self._compiled: Future[Any] | None = None
+        self.updates: Callable[..., tuple[AgentState, Metrics]] = jax.jit(self._updates, donate_argnums=0)
+        self.ready: Callable[[], Any] = lambda: None  # waits until `updates` is compiled
 
     def init(self, draws: Sequence[np.random.Generator]) -> AgentState:
         return jax.device_put(stacked([self.agent.init(rng) for rng in draws]), may_alias=False)
@@ -62,24 +58,15 @@ class Device:
         """Start compiling `updates` for arguments like these, in another thread; see `programs.compiled`."""
         shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), args)
         pool = ThreadPoolExecutor(1)
-        self._compiled = pool.submit(programs.compiled, self._run_chunk, shapes, recipe)
+        self.ready = pool.submit(programs.compiled, self._updates, shapes, recipe).result
+        self.updates = lambda *args: self.ready()(*args)
         pool.shutdown(wait=False)
 
-    def ready(self) -> None:
-        """Wait until `updates` is compiled."""
-        if self._compiled:
-            self._compiled.result()
-
-    def updates(
+    def _updates(
         self, state: AgentState, replay: Replay, table: Table, demos: Any, active: Array, keys: Array
     ) -> tuple[AgentState, Metrics]:
         """`chunk` updates of the `active` [S] seeds, and the mean of each metric [S]. Donates `state`."""
-        run = self._compiled.result() if self._compiled else self._updates
-        return run(state, replay, table, demos, active, keys)
 
-    def _run_chunk(
-        self, state: AgentState, replay: Replay, table: Table, demos: Any, active: Array, keys: Array
-    ) -> tuple[AgentState, Metrics]:
         # The replay is closed over by the scan, never carried through it; the step number has no seed axis,
         # so that the delayed actor stays a branch under vmap.
         @partial(jax.vmap, in_axes=(0, 0, 0, None, 0))

@@ -33,8 +33,7 @@ class Evaluator:
             for i in due:
                 p = progress[i]
                 row = {"step": p.steps, "seed": p.seed, "updates": p.updates, "seconds": round(p.seconds, 3)}
-                job = thread.submit(self._means, p.seed, policies.current[i], policies.kept[i])
-                begun.append((row, job))
+                begun.append((row, thread.submit(self._means, p.seed, policies.current[i], policies.kept[i])))
             yield rows
             for row, job in begun:
                 current, kept = job.result()

@@ -65,9 +65,7 @@ class Policies:
         for i, (new, p) in enumerate(zip(made, progress, strict=True)):
             over = max(self.schedule.average_updates, self.schedule.average_share * p.updates)
             share = np.float32(1 - math.exp(-new / over))
-            self.average[i] = jax.tree.map(
-                lambda x, y, share=share: x + share * (y - x), self.average[i], current[i]
-            )
+            self.average[i] = jax.tree.map(lambda x, y, w=share: x + w * (y - x), self.average[i], current[i])
 
     def judge(self, i: int, p: SeedProgress, evidence: Played | Validated | None = None) -> Verdict:
         """Decide about the average of seed `i`, and keep it or not."""

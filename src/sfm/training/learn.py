@@ -44,7 +44,8 @@ class Learning:
         """`beginning`: the policy that every seed starts with, if any."""
         s = config.schedule
         self.clock, self.experience, self.progress = clock, experience, experience.progress
-        self.demos = None if demos is None else _on_device(demos)
+        arrays = None if demos is None else (demos.obs, demos.length, demos.action)
+        self.demos = arrays and ExpertStates(*jax.tree.map(jnp.asarray, arrays))
         self.device = Device(agent, s.chunk, s.batch)
         self.resting = Device(agent.resting(), s.chunk, s.batch)  # where the actor does not learn yet
         self.state = self.device.init([draws(p.seed, INIT, 0) for p in self.progress])
@@ -154,8 +155,3 @@ def _diverged(p: SeedProgress, what: str) -> Diverged:
         f"training diverged: {what} at step {p.steps} of seed {p.seed}; what was saved before is kept. "
         "Lower the learning rates."
     )
-
-
-def _on_device(demos: Demos) -> ExpertStates:
-    action = None if demos.action is None else jnp.asarray(demos.action)
-    return ExpertStates(jnp.asarray(demos.obs), jnp.asarray(demos.length), action)

@@ -44,9 +44,6 @@ class JsonlLog:
             lines = (storage.to_json(row) + "\n" for row in read_rows(self.path) if keep(row))
             storage.write_bytes(self.path, "".join(lines).encode())
 
-    def close(self) -> None:
-        pass
-
 
 def read_rows(path: Path) -> list[Row]:
     """The rows of a JSONL log; none if there is no file yet, and without a last line torn by a kill."""
@@ -132,21 +129,17 @@ class WandbLog:
 
 
 class Logs:
-    """Sends each row to all logs."""
+    """Sends each row to all logs; only the file can forget some again."""
 
     def __init__(self, jsonl: JsonlLog, *others: Log):
-        self.jsonl, self._all = jsonl, (jsonl, *others)
+        self.jsonl, self._others = jsonl, others
 
     def write(self, row: Row) -> None:
-        for log in self._all:
+        for log in (self.jsonl, *self._others):
             log.write(row)
 
-    def truncate(self, keep: Callable[[Row], bool]) -> None:
-        """See `JsonlLog.truncate`; the other logs cannot forget."""
-        self.jsonl.truncate(keep)
-
     def close(self) -> None:
-        for log in self._all:
+        for log in self._others:
             log.close()
 
 

@@ -62,10 +62,6 @@ class Training:
         self.seconds = 0.0
 
     @property
-    def seeds(self) -> list[int]:
-        return [p.seed for p in self.progress]
-
-    @property
     def done(self) -> bool:
         return not self._those(self.clock.running)
 
@@ -73,8 +69,11 @@ class Training:
         """Train until the step budget is used up."""
         while running := self._those(self.clock.running):
             begun = time.perf_counter() - self.seconds
-            self._warm_up()
-            with self._judging(self._due_beside(running), self.clock.round_end) as before:
+            if self.config.warm_start == "bc" and not any(p.steps for p in self.progress):
+                offline.warm_start(self.learning, self.config.warm_start_updates)
+            short = self.agent.objective.offline  # so are its rounds
+            due = [] if short else self._those(self.clock.evaluation_due_beside_round)
+            with self._judging(due, self.clock.round_end) as before:
                 rows = self._round(running)
             for i, row in rows.items():
                 self.progress[i].seconds = time.perf_counter() - begun
@@ -85,17 +84,8 @@ class Training:
             self.seconds = time.perf_counter() - begun
             yield [*before, *rows.values(), *after]
 
-    def _warm_up(self) -> None:
-        if self.config.warm_start == "bc" and not any(p.steps for p in self.progress):
-            offline.warm_start(self.learning, self.config.warm_start_updates)
-
     def _those(self, question: Callable[[SeedProgress], bool]) -> list[int]:
         return [i for i, p in enumerate(self.progress) if question(p)]
-
-    def _due_beside(self, running: list[int]) -> list[int]:
-        if self.agent.objective.offline:  # whose rounds are short
-            return []
-        return [i for i in running if self.clock.evaluation_due_beside_round(self.progress[i])]
 
     def _judging(self, due: list[int], step: Callable[[SeedProgress], int]) -> Any:
         """See `Evaluator.judging`. `step`: for which the evaluation is made; none is made twice."""
@@ -108,7 +98,9 @@ class Training:
         if plan := self.agent.objective.offline:
             return offline.study(self.learning, plan, running)
         episodes = self._collect(running)
-        rows = {i: self.progress[i].row() | _mean_return(e) for i, e in episodes.items()}
+        rows = {i: self.progress[i].row() for i in running}
+        for i, e in episodes.items():
+            rows[i]["train/return"] = float(e.returns.mean())
         if self.config.schedule.assesses:
             self._assess(episodes, rows)
         self._refresh(running, rows)
@@ -193,7 +185,3 @@ class Training:
         for p, saved in zip(self.progress, meta["progress"], strict=True):
             best, scores, *rest = saved["assessment"]
             p.__dict__.update(saved | {"assessment": Assessment(best, tuple(scores), *rest)})
-
-
-def _mean_return(episodes: Episodes) -> Row:
-    return {"train/return": float(episodes.returns.mean())}

@@ -4,6 +4,7 @@ JAX's persistent cache saves compiling but not tracing, which takes as long on t
 first. Programs lie beside that cache, under a digest of everything that decides them.
 """
 
+import contextlib
 import hashlib
 import importlib.metadata
 import os
@@ -79,7 +80,5 @@ def _read(path: Path) -> tuple[export.Exported, list[str]] | None:
 
 def _write(path: Path, program: export.Exported, names: list[str]) -> None:
     data = {"program": np.frombuffer(program.serialize(), np.uint8)}
-    try:
+    with contextlib.suppress(SfmError, OSError):  # a full disk must not end a run that does not need it
         storage.write_arrays(path, data, {"metrics": names})
-    except (SfmError, OSError):  # a full disk must not end a run that does not need it
-        return

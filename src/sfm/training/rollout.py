@@ -59,12 +59,10 @@ class Rollout:
         for _ in map(play, self.groups) if len(self.groups) == 1 else _threads().map(play, self.groups):
             pass
         self.action[np.arange(self.steps)[None] >= self.length[:, None]] = 0.0
-        new = slice(begin, until)
+        obs, new = self.obs[:, begin : until + 1], slice(begin, until)
         length = (self.length - begin).clip(0)
         ended = self.terminated & (length > 0)
-        return Episodes(
-            self.obs[:, begin : until + 1], self.action[:, new], self.reward[:, new], length, ended
-        )
+        return Episodes(obs, self.action[:, new], self.reward[:, new], length, ended)
 
     def _play(self, act: Act, times: range, group: slice) -> None:
         members = range(group.start, group.stop)
