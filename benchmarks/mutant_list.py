@@ -316,8 +316,8 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
     ),
     "assess: not relaxed": (
         "training/assess.py",
-        "return best * factor if best < 0 else best / factor",
-        "return best",
+        "bar = bar * config.assess_relax if bar < 0 else bar / config.assess_relax",
+        "bar = bar / config.assess_relax",
         T_ASSESS,
     ),
     "assess: bar of the early phase for ever": (

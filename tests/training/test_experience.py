@@ -12,7 +12,7 @@ from tests.conftest import point
 
 
 def experience(seeds: int = 2, **changes) -> Experience:
-    schedule = ScheduleConfig(envs=2, replay=1000, **changes)
+    schedule = ScheduleConfig(envs=2, replay=1000, batch=32, assess_after=10**9, **changes)
     return Experience(schedule, lambda: make("probe_point"), [SeedProgress(s) for s in range(seeds)])
 
 

@@ -52,7 +52,9 @@ def test_a_kept_policy_stays_until_another_is_kept():
 @pytest.mark.parametrize("share", [0.0, 0.25])
 def test_what_may_be_kept_is_an_average_of_the_weights(share):
     """What is older counts exp(-n / 20), or more by a share of all updates."""
-    policies = Policies(ScheduleConfig(average_updates=20, average_share=share), [weights(1, 5)])
+    policies = Policies(
+        ScheduleConfig(assess_after=10**9, average_updates=20, average_share=share), [weights(1, 5)]
+    )
     p, want = SeedProgress(0), np.array([1.0, 5.0])
     for made, new in ((10, (2, 0)), (40, (3, -5)), (0, (3, -5)), (150, (4, 7))):
         p.updates += made
