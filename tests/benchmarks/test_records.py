@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from benchmarks import records
-from sfm import api, storage
-from sfm.config import overridden, setting
+from sfm import storage
+from sfm.config import overridden, setting, to_dict
 from sfm.presets import preset
 
 RUN = {
@@ -167,9 +167,7 @@ def test_commit_says_when_the_code_is_not_as_committed(tmp_path, monkeypatch):
 
 def test_keep_takes_a_run_folder_or_figures(tmp_path):
     run, results = tmp_path / "run", tmp_path / "results"
-    storage.write_json(
-        run / "config.json", api.to_dict(overridden(preset("fast"), {"task": "t", "seeds": 2}))
-    )
+    storage.write_json(run / "config.json", to_dict(overridden(preset("fast"), {"task": "t", "seeds": 2})))
     storage.write_bytes(run / "metrics.jsonl", "\n".join(map(storage.to_json, LOG)).encode())
     records.keep("mine", run, results)
     assert [(row["series"], row["preset"], row["seeds"]) for row in records.read(results / records.RUNS)] == [

@@ -210,9 +210,10 @@ def test_every_learner_lasts_as_long_as_the_expert(kind):
     schedule = dataclasses.replace(SCHEDULE, steps=2500)
     parts = {"learner": LEARNERS[kind], "objective": objective, "schedule": schedule}
     config = Config(gamma=GAMMA, n_step=3, normalise="features", **parts)
-    training, _, judged = train(config, Ridge, ridge_demos())
+    training, rows, judged = train(config, Ridge, ridge_demos())
     assert training.evaluator.returns(0, lambda obs, noise: 0 * obs[:, :1]).mean() < 30
     assert judged[-1]["eval/current"] > 36
+    assert rows[-1]["share/random"] + rows[-1]["share/state"] == pytest.approx(1.0)
 
 
 # Seeds, resumption and accidents, with the smallest agent.
@@ -384,8 +385,8 @@ def test_in_segments_updates_follow_the_steps():
         acting = training.policies.current[0]
         assert equal(training.policies.kept[0], acting)
     table = training.experience.layouts[0].table()
-    assert table["total"] == 800
-    assert set(table["length"].tolist()) == {0, 5}  # unused rows, and parts
+    assert table.total == 800
+    assert set(table.length.tolist()) == {0, 5}  # unused rows, and parts
     assert row["updates"] == training.progress[0].updates
 
 

@@ -31,6 +31,7 @@ class Device:
         self.agent, self.chunk, self.batch = agent, chunk, batch
         self.add = jax.jit(add, donate_argnums=0)
         self.score = jax.jit(jax.vmap(agent.score))
+        self.describe = jax.jit(jax.vmap(lambda state: agent.objective.describe(state.objective)))
         self.refresh = jax.jit(jax.vmap(agent.refresh, in_axes=(0, 0, 0, None, 0)))
         self.validate = jax.jit(jax.vmap(agent.validate, in_axes=(0, None)))
         self._policies = jax.jit(jax.vmap(agent.policy))

@@ -99,10 +99,12 @@ class Learning:
         """The means of what the round's updates have measured, which must be numbers."""
         history, seconds = self.history, round(self.seconds, 4)
         self.history, self.seconds = [], 0.0
+        described = jax.device_get(self.device.describe(self.state)) if history else {}
         for i, row in rows.items():
             mine = [{k: float(v[i]) for k, v in m.items()} for active, m in history if active[i]]
             if mine:
                 row |= {k: float(np.mean([m[k] for m in mine if k in m])) for k in mine[-1]}
+                row |= {k: float(v[i]) for k, v in described.items()}
                 row |= {"updates": self.progress[i].updates, "burst_seconds": seconds}
                 bad = [k for k in mine[-1] if not all(np.isfinite(m[k]) for m in mine if k in m)]
                 if bad:

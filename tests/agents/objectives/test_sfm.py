@@ -469,14 +469,11 @@ def test_the_error_of_psi_along_the_witness_counts_besides():
 
 
 def test_shares_tell_to_which_part_of_phi_the_witness_belongs():
-    def weighed(method: str, **changes: float):
-        sfm, o = objective(method=method, match_from="visits", **changes)
-        o, _, _ = sfm.update(o, context())
-        return sfm.weight(o, jnp.zeros((8, sfm.dim)), lambda *_, **__: 0.0, context())
-
-    _, after, metrics = weighed("fourier+ae", state_weight=2.0)
+    sfm, o = objective(method="fourier+ae", match_from="visits", state_weight=2.0)
+    o, _, _ = sfm.update(o, context())
+    _, after, _ = sfm.weight(o, jnp.zeros((8, sfm.dim)), lambda *_, **__: 0.0, context())
     witness = np.square(np.asarray(after.expert.mean - after.policy.mean))
-    ends = np.cumsum([0, DIM, DIM, SPEC.obs_dim])
-    for name, i, j in zip(("fourier", "ae", "state"), ends[:-1], ends[1:], strict=True):
-        assert float(metrics[f"share/{name}"]) == pytest.approx(witness[i:j].sum() / witness.sum(), rel=1e-4)
-    assert not [name for name in weighed("ae")[2] if name.startswith("share/")]
+    ends, shares = np.cumsum([0, DIM, DIM, SPEC.obs_dim]), sfm.describe(after)
+    assert list(shares) == ["share/fourier", "share/ae", "share/state"]
+    for share, i, j in zip(shares.values(), ends[:-1], ends[1:], strict=True):
+        assert float(share) == pytest.approx(witness[i:j].sum() / witness.sum(), rel=1e-4)

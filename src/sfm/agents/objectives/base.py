@@ -118,6 +118,13 @@ class Objective(ABC, Generic[C, O]):
         """
         return o, {}
 
+    def describe(self, o: O) -> Metrics:
+        """What is worth telling of the state once per round, for the log.
+
+        Arguments: the state. Returns: metrics.
+        """
+        return {}
+
     def score(self, o: O, obs: Array, length: Array, terminated: Array, returns: Array) -> Array:
         """How good episodes are, for the assessment.
 

@@ -187,18 +187,16 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
             "expert_norm": self.size * jnp.linalg.norm(expert.mean),
             "policy_norm": self.size * jnp.linalg.norm(policy.mean),
         }
-        if len(self.parts) > 1:
-            metrics |= self._shares(witness)
         return weight, o._replace(expert=expert, policy=policy, expert_now=uncentred), metrics
 
-    def _shares(self, witness: Array) -> Metrics:
-        """How much of the witness belongs to each part of phi: of its squared length."""
-        squares = jnp.square(witness[: self.base])
+    def describe(self, o: SFMState) -> Metrics:
+        """The share of the witness, of its squared length, that each of several parts of phi has."""
+        if len(self.parts) == 1:
+            return {}
+        squares = jnp.square(o.expert.mean - o.policy.mean)[: self.base]
         ends = list(itertools.accumulate(self.parts.values(), initial=0))
-        return {
-            f"share/{name}": squares[i:j].sum() / (squares.sum() + 1e-12)
-            for name, (i, j) in zip(self.parts, itertools.pairwise(ends), strict=True)
-        }
+        shares = [squares[i:j].sum() / (squares.sum() + 1e-12) for i, j in itertools.pairwise(ends)]
+        return {f"share/{name}": share for name, share in zip(self.parts, shares, strict=True)}
 
     def _living(self, ends: Array) -> Array:
         """The share of time before the end, where a share `ends` of all states is the last of its episode and
