@@ -25,6 +25,7 @@ class Policy:
     def __init__(self, module: Any, meta: dict[str, Any]):
         self.module, self.meta = module, meta
         self.obs_dim, self.action_dim = int(meta["obs_dim"]), int(meta["action_dim"])
+        self.action_repeat = int(meta.get("action_repeat", 1))  # steps for which an action holds
         self._scale = ActionScale(meta.get("action_low", -1.0), meta.get("action_high", 1.0), np.float32)
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
@@ -41,7 +42,9 @@ class Policy:
     ) -> tuple[np.ndarray, Any]:
         """(action, state) for one observation [o] or a batch [B, o], in the actuators' own range.
 
-        `deterministic=False` adds the exploration noise of training, drawn from `rng`.
+        Where actions hold for several steps, pass the returned state to the next call, and None at the start
+        of an episode: it repeats the action as long as it holds. `deterministic=False` adds the exploration
+        noise of training, drawn from `rng`.
         """
         obs = np.asarray(observation, np.float32)
         if obs.shape[-1:] != (self.obs_dim,) or obs.ndim > 2:
@@ -52,7 +55,11 @@ class Policy:
         if not deterministic:
             shape = *obs.shape[:-1], self.action_dim
             noise = (rng or np.random.default_rng()).standard_normal(shape, np.float32)
-        return self._scale.to_actuators(self.module(obs, noise)), state
+        if state is not None and state[0] < self.action_repeat and not np.any(episode_start):
+            taken, action = state
+        else:
+            taken, action = 0, self._scale.to_actuators(self.module(obs, noise))
+        return action, None if self.action_repeat == 1 else (taken + 1, action)
 
 
 def policy_path(folder: Path, which: str, seed: int) -> Path:

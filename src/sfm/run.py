@@ -24,6 +24,7 @@ from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
 from sfm.demos.types import check, check_actions
 from sfm.envs import Env, make
+from sfm.envs.repeat import automatic, repeated
 from sfm.errors import SfmError
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
 from sfm.reporter import Reporter
@@ -32,7 +33,7 @@ from sfm.training.jax_setup import set_up
 from sfm.training.logs import Logs, open_logs, read_rows
 
 START = "start.safetensors"
-KEPT = ("task", "seed", "seeds", "warm_start", "schedule.envs")  # in a fork
+KEPT = ("task", "seed", "seeds", "warm_start", "action_repeat", "schedule.envs")  # in a fork
 
 
 class Run:
@@ -40,9 +41,13 @@ class Run:
         self, folder: Path, config: Config, demos: Demos | None, env: Callable[[], Env] | None = None
     ):
         self.folder, self.config, self.demos = Path(folder), config, demos
-        self.make_env = env or (lambda: make(config.task))
+        self.factory = env or (lambda: make(config.task))
         self.checkpoints = Checkpoints(self.folder / "checkpoints")
         self.rows: list[dict[str, Any]] = []
+
+    def make_env(self) -> Env:
+        """The environment of the run, in which a step is a decision."""
+        return repeated(self.factory(), self.config.action_repeat)
 
     def train(self, reporter: Reporter, *, tensorboard: bool = False, wandb: bool = False) -> bool:
         """Train from the newest checkpoint or the start; False if it was asked to stop before the end."""
@@ -100,6 +105,7 @@ class Run:
                     action_dim=env.action_dim,
                     action_low=env.low.tolist(),
                     action_high=env.high.tolist(),
+                    action_repeat=self.config.action_repeat,
                 )
 
     def training(self, beginning: Any = None) -> Any:
@@ -107,7 +113,8 @@ class Run:
         set_up(self.config)
         from sfm.training.loop import Training  # imports JAX
 
-        return Training(self.config, self.make_env, self.demos, beginning)
+        demos = self.demos and self.demos.thinned(self.config.action_repeat)
+        return Training(self.config, self.make_env, demos, beginning)
 
     def _restore(self, training: Any, logs: Logs, reporter: Reporter) -> None:
         step, arrays, meta, warnings = self.checkpoints.load()
@@ -140,8 +147,15 @@ def create(
             f"the function given makes a {type(spare[0]).__name__}, not an sfm.envs.Env; a Gymnasium "
             "environment goes by its registered id"
         )
+    if config.action_repeat == 0:
+        config = dataclasses.replace(config, action_repeat=automatic(spare[0]))
     if demos is not None:
         check(demos, spare[0].obs_dim)
+        if (shortest := int(demos.length.min())) < config.action_repeat:
+            raise SfmError(
+                f"a demonstration of {shortest} steps is shorter than one decision: action_repeat is "
+                f"{config.action_repeat}"
+            )
     elif config.needs != "nothing":
         raise SfmError(f"no demonstrations for '{config.task}': give some with --demos PATH")
     if demos is not None and config.needs == "actions":
@@ -202,7 +216,7 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
     step, arrays, meta, warnings = source.checkpoints.load()
     for warning in warnings:
         note(warning)
-    run = Run(folder, config, source.demos, source.make_env)
+    run = Run(folder, config, source.demos, source.factory)
     run.training().restore(arrays, meta)  # an error, and nothing written, if it cannot go on from there
     run.checkpoints.save(step, arrays, meta)
     for name in ("demos.npz", START, "metrics.jsonl", "policies/*"):

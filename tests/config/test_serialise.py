@@ -28,7 +28,7 @@ from sfm.presets import PRESETS
 )
 def test_every_kind_survives_json(learner, objective):
     schedule = ScheduleConfig(steps=5)
-    config = Config("walker_walk", "mine", 0.9, 3, "all", learner, objective, schedule, seed=3, seeds=2)
+    config = Config("walker_walk", "mine", 0.9, 3, 2, "all", learner, objective, schedule, seed=3, seeds=2)
     data = json.loads(json.dumps(to_dict(config)))
     assert data["learner"]["kind"] == learner.kind
     assert from_dict(Config, data) == config

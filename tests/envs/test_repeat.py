@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import sfm
+from sfm.demos import Demos
 from sfm.envs import make
 from sfm.envs.repeat import Repeat, automatic
 
@@ -41,3 +43,38 @@ def test_what_terminates_does_so_within_a_decision():
 @pytest.mark.parametrize(("task", "times"), [("cheetah_run", 3), ("walker_walk", 1), ("quadruped_run", 2)])
 def test_automatic_is_nearest_to_32_milliseconds(task, times):
     assert automatic(make(task)) == times
+
+
+def test_a_run_with_repeated_actions_counts_frames_and_its_policy_holds_them(tmp_path):
+    demo = sfm.load_demos("walker_walk").obs[0, :101]
+    sizes = {"learner.width": 8, "features.width": 8, "features.head_width": 8, "features.dim": 4}
+    result = sfm.train(
+        "walker_walk",
+        demo,
+        preset="fast",
+        steps=8_000,
+        action_repeat=2,
+        folder=tmp_path / "run",
+        schedule__random_steps=4_000,
+        **{name.replace(".", "__"): size for name, size in sizes.items()},
+    )
+    rows = [row for row in result.rows if "updates" in row]
+    assert rows[-1]["step"] == 8_000  # of the environments: two for each of 4 x 1,000 decisions
+    assert rows[-1]["updates"] == 1_000  # a quarter for each frame after the random ones
+    policy = result.policy
+    assert policy.action_repeat == 2
+    obs = make("walker_walk").reset(0)
+    first, state = policy.predict(obs)
+    held, state = policy.predict(obs + 1, state)
+    after, _ = policy.predict(obs + 1, state)
+    np.testing.assert_array_equal(first, held)
+    assert np.abs(after - first).max() > 0
+
+
+def test_a_demonstration_is_thinned_to_the_decisions():
+    obs, action = np.arange(8.0)[:, None], np.arange(7.0)[:, None]
+    demos = Demos.from_list([obs, obs[:6]], [action, action[:5]]).thinned(2)
+    np.testing.assert_array_equal(demos.length, [3, 2])
+    np.testing.assert_array_equal(demos.obs[0, :, 0], [0, 2, 4, 6])
+    np.testing.assert_array_equal(demos.obs[1, :3, 0], [0, 2, 4])
+    np.testing.assert_array_equal(demos.action[0, :, 0], [0.5, 2.5, 4.5])

@@ -24,6 +24,9 @@ class Config:
     """The future is discounted by this factor per step."""
     n_step: AtLeastOne = 1
     """A critic's target has this many cumulants before a value of its own ends it."""
+    action_repeat: NotNegativeInt = 1
+    """Each decision of the policy holds for this many environment steps, and demonstrations are thinned to
+    match; with 0 for as many as come nearest to 32 milliseconds."""
     normalise: Normalise = "none"
     """States are standardised by running statistics of replay for no network, for phi and what it learns with
     (`features`), or for all."""

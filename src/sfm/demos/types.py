@@ -23,6 +23,17 @@ class Demos(NamedTuple):
         for i, length in enumerate(self.length):
             yield self.obs[i, : length + 1], None if self.action is None else self.action[i, :length]
 
+    def thinned(self, every: int) -> "Demos":
+        """Each `every`-th state, as decisions that hold for that many steps see them, and the mean of the
+        actions between them; what is left over at an end goes."""
+        length = self.length // every
+        longest = int(length.max())
+        obs = self.obs[:, : longest * every + 1 : every]
+        action = self.action
+        if action is not None:
+            action = action[:, : longest * every].reshape(len(obs), longest, every, -1).mean(2)
+        return Demos(obs, action, length)
+
     @staticmethod
     def from_list(
         obs_list: Sequence[Any], action_list: Sequence[Any] | None = None, name: str = "demonstrations"

@@ -14,6 +14,11 @@ def automatic(env: Env) -> int:
     return max(1, round(DECISION_SECONDS / env.control_timestep))
 
 
+def repeated(env: Env, times: int) -> Env:
+    """`env` with decisions that hold for `times` of its steps."""
+    return env if times == 1 else Repeat(env, times)
+
+
 class Repeat:
     """An environment whose step is `times` steps of another with the same action; rewards add up."""
 

@@ -34,7 +34,7 @@ def collect(
 ) -> tuple[Demos, dict[str, Any]]:
     """The `count` best of `candidates` noise-free episodes, and how they came to be."""
     starts = [reset_seed(seed, DEMONSTRATE, k) for k in range(candidates)]
-    played = play([env], starts, policy, progress=progress)
+    played = play([env], starts, policy, progress=progress, hold=policy.action_repeat)
     returns = played.returns.astype(np.float64)
     chosen = sorted(np.argsort(-returns)[:count].tolist())
     best = [(played.obs[k, : played.length[k] + 1], played.action[k, : played.length[k]]) for k in chosen]

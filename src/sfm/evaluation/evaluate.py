@@ -16,10 +16,12 @@ def evaluate(
     episodes: int,
     seed: int = 0,
     progress: Callable[[int], None] = lambda done: None,
+    *,
+    hold: int = 1,
 ) -> np.ndarray:
     """Returns [episodes]; the starts depend on `seed` alone, so that policies can be compared."""
     starts = [reset_seed(seed, EVALUATE, k) for k in range(episodes)]
-    return play([env], starts, policy, progress=progress).returns.astype(np.float64)
+    return play([env], starts, policy, progress=progress, hold=hold).returns.astype(np.float64)
 
 
 def evaluate_policy(
@@ -27,7 +29,8 @@ def evaluate_policy(
 ) -> np.ndarray:
     """Returns [episodes] of a policy without exploration noise; equal seeds mean equal starts.
 
-    policy: what `load_policy` gives, or any function from obs [N, o] to actions [N, a] in [-1, 1].
+    policy: what `load_policy` gives, whose actions hold as long as in training, or any function from obs
+    [N, o] to actions [N, a] in [-1, 1].
     env: a name, as `make_env` takes it, or an environment, which stays open.
     """
     if episodes < 1:
@@ -35,7 +38,8 @@ def evaluate_policy(
     world = make(env) if isinstance(env, str) else env
     if (expected := getattr(policy, "obs_dim", world.obs_dim)) != world.obs_dim:
         raise SfmError(f"the policy takes {expected} numbers, but '{world.name}' observes {world.obs_dim}")
-    returns = evaluate(world, lambda obs, noise: policy(obs), episodes, seed)
+    hold = getattr(policy, "action_repeat", 1)
+    returns = evaluate(world, lambda obs, noise: policy(obs), episodes, seed, hold=hold)
     if world is not env:
         world.close()
     return returns

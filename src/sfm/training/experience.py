@@ -19,13 +19,18 @@ from sfm.training.streams import ACT, FRESH, draws
 
 class Experience:
     def __init__(
-        self, schedule: ScheduleConfig, make_env: Callable[[], Env], progress: Sequence[SeedProgress]
+        self,
+        schedule: ScheduleConfig,
+        make_env: Callable[[], Env],
+        progress: Sequence[SeedProgress],
+        action_repeat: int = 1,
     ):
+        """`action_repeat`: environment steps per step of what `make_env` makes."""
         first = [make_env() for _ in range(schedule.envs)]
         shared = schedule.bursts_per_episode == 1  # whole episodes are collected one seed after another
         others = [first if shared else [make_env() for _ in first] for _ in progress[1:]]
         self.train_envs = [first, *others]  # of each seed
-        self.progress = progress
+        self.progress, self.action_repeat = progress, action_repeat
         self.env = env = first[0]
         self.capacity = schedule.replay  # transitions
         part = math.ceil(env.max_steps / schedule.bursts_per_episode)
@@ -38,12 +43,16 @@ class Experience:
 
     @property
     def round_steps(self) -> int:
-        """Of a round in which no episode ends early."""
-        return len(self.train_envs[0]) * self.env.max_steps
+        """Of the environments, in a round in which no episode ends early."""
+        return len(self.train_envs[0]) * self.env.max_steps * self.action_repeat
+
+    def steps(self, episodes: Episodes) -> int:
+        """That the environments took for these transitions."""
+        return int(episodes.length.sum()) * self.action_repeat
 
     def check_room(self) -> None:
-        if self.round_steps > self.capacity:
-            steps, envs = self.env.max_steps, len(self.train_envs[0])
+        steps, envs = self.env.max_steps, len(self.train_envs[0])
+        if steps * envs > self.capacity:
             raise SfmError(
                 f"the replay ({self.capacity:,} transitions) cannot hold an episode of {steps:,} steps of "
                 f"each of {envs} environments: raise schedule.replay or use fewer environments"

@@ -49,7 +49,7 @@ class Training:
         """`beginning`: the policy that every seed starts with, if any."""
         self.config, s = config, config.schedule
         self.progress = [SeedProgress(config.seed + k) for k in range(config.seeds)]
-        self.experience = Experience(s, make_env, self.progress)
+        self.experience = Experience(s, make_env, self.progress, config.action_repeat)
         env = self.experience.env
         self.agent = make_agent(config, env.obs_dim, env.action_dim, env.terminates)
         plan = self.agent.objective.offline
@@ -122,7 +122,7 @@ class Training:
             self.learning.settle()
             self.experience.add(self.learning.device, new, first=end == ends[0])
             for i, e in new.items():
-                p, taken = self.progress[i], int(e.length.sum())
+                p, taken = self.progress[i], self.experience.steps(e)
                 p.owed += self.clock.earned(p, taken)
                 p.collected += taken
                 p.steps += taken
@@ -130,7 +130,7 @@ class Training:
                 self.learning.start()
         for i, (rollout, _) in begun.items():
             self.progress[i].episodes += len(rollout.envs)
-            self.progress[i].round_steps = int(rollout.length.sum())
+            self.progress[i].round_steps = self.experience.steps(rollout.episodes)
         return {i: rollout.episodes for i, (rollout, _) in begun.items()}
 
     def _policy(self, i: int) -> Any:
@@ -141,7 +141,7 @@ class Training:
 
     def _assess(self, episodes: dict[int, Episodes], rows: dict[int, Row]) -> None:
         """Judge the policies by their episodes: some are kept, and some are trained on those steps."""
-        steps = {i: int(e.length.sum()) for i, e in episodes.items()}
+        steps = {i: self.experience.steps(e) for i, e in episodes.items()}
         random = self.config.schedule.random_steps
         acted = {i: e for i, e in episodes.items() if self.progress[i].collected - steps[i] >= random}
         for i, scores in self.learning.scores(acted).items():
@@ -161,7 +161,7 @@ class Training:
             p.refreshes += 1
             p.next_refresh += plan.every
             if plan.counted:
-                p.steps += int(fresh[i].length.sum())
+                p.steps += self.experience.steps(fresh[i])
             rows[i] |= measured | {"step": p.steps}
 
     # What a checkpoint holds.

@@ -94,20 +94,30 @@ def play(
     policy: Any,
     noise: np.ndarray | None = None,
     progress: Callable[[int], None] = lambda done: None,
+    *,
+    hold: int = 1,
 ) -> Episodes:
     """One episode of the policy per reset seed, as many at a time as there are environments.
 
-    noise [T, N, a] standard normal, for exploration, or None for the greedy action.
+    noise [T, N, a] standard normal, for exploration, or None for the greedy action. Each action holds for
+    `hold` steps.
     """
     parts = []
     for begin in range(0, len(seeds), len(envs)):
         part = slice(begin, min(begin + len(envs), len(seeds)))
         now = None if noise is None else noise[:, part]
-        parts.append(rollout(envs[: part.stop - begin], seeds[part], acting(policy, now)))
+        parts.append(rollout(envs[: part.stop - begin], seeds[part], acting(policy, now, hold)))
         progress(part.stop)
     return Episodes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def acting(policy: Any, noise: np.ndarray | None = None) -> Act:
-    """policy(obs, noise at that time); noise [T, N, a], or None for the greedy action."""
-    return lambda obs, t, group: policy(obs, None if noise is None else noise[t, group])
+def acting(policy: Any, noise: np.ndarray | None = None, hold: int = 1) -> Act:
+    """policy(obs, noise at that time), every `hold` steps; noise [T, N, a], or None for the greedy action."""
+    held: dict[int, np.ndarray] = {}  # the action of each group
+
+    def act(obs: np.ndarray, t: int, group: slice) -> np.ndarray:
+        if t % hold == 0:
+            held[group.start] = policy(obs, None if noise is None else noise[t, group])
+        return held[group.start]
+
+    return act
