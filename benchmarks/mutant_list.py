@@ -110,7 +110,7 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
         BASE,
         "jnp.square(error).mean((1, 2)).sum()",
         "jnp.square(error).mean((1, 2)).mean()",
-        T_BASE,
+        f"{T_BASE} {T_TD3}",
     ),
     "td: error along the witness not squared": (
         BASE,
@@ -177,7 +177,7 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
         SOFT,
         "entropy = -log_prob.mean()",
         "entropy = log_prob.mean()",
-        T_SOFT,
+        f"{T_SOFT} {T_BASE}",
     ),
     "stochastic: density without its spread": (
         SOFT,
