@@ -8,6 +8,7 @@ OPOLO, IQ, GAIFO = (
     "agents/objectives/discriminator.py",
 )
 FEATURES, COST = "agents/objectives/features.py", "agents/objectives/cost.py"
+LIKENESS, REPEAT = "training/likeness.py", "envs/repeat.py"
 BUFFER, CLOCK, KEEPING = "training/buffer.py", "training/clock.py", "training/keeping.py"
 T_SFM = "tests/agents/objectives/test_sfm.py tests/agents/objectives/test_hooks.py tests/agents/test_agent.py"
 T_TD3, T_TD7 = "tests/agents/learners/test_td3.py", "tests/agents/learners/test_td7.py"
@@ -15,6 +16,7 @@ T_BASE, T_SOFT = "tests/agents/learners/test_base.py", "tests/agents/learners/te
 T_OPOLO, T_IQ = "tests/agents/objectives/test_opolo.py", "tests/agents/objectives/test_iq.py"
 T_GAIFO = "tests/agents/objectives/test_discriminator.py tests/agents/objectives/test_hooks.py"
 T_FEATURES, T_COST = "tests/agents/objectives/test_features.py", "tests/agents/objectives/test_cost.py"
+T_LIKENESS, T_REPEAT = "tests/training/test_likeness.py", "tests/envs/test_repeat.py"
 T_BUFFER, T_CLOCK = "tests/training/test_buffer.py", "tests/training/test_clock.py"
 T_KEEPING, T_ASSESS = "tests/training/test_keeping.py", "tests/training/test_assess.py"
 
@@ -301,7 +303,69 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
         "index = jax.random.randint(k_index, (count,), 0, table.total - oldest)",
         T_BUFFER,
     ),
+    "likeness: states alone": (LIKENESS, "after[some] - obs[some]", "0 * obs[some]", T_LIKENESS),
+    "likeness: expert again is perfect": (
+        LIKENESS,
+        "self._again = sum(apart) / max(len(apart), 1)",
+        "self._again = 0.0",
+        T_LIKENESS,
+    ),
+    "likeness: units matter": (
+        LIKENESS,
+        "self._scale = 1 / np.sqrt(np.maximum(second, 1e-12))",
+        "self._scale = np.ones(len(second))",
+        T_LIKENESS,
+    ),
+    "likeness: spread of the demonstration alone": (
+        LIKENESS,
+        "rows = [transitions(demos), transitions(random)]",
+        "rows = [transitions(demos), transitions(demos)]",
+        T_LIKENESS,
+    ),
+    "likeness: random actions by number of environments": (
+        LIKENESS,
+        "shape = envs[0].max_steps, RANDOM_EPISODES, envs[0].action_dim",
+        "shape = envs[0].max_steps + len(envs), RANDOM_EPISODES, envs[0].action_dim",
+        T_LIKENESS,
+    ),
     # schedules
+    "repeat: reward of the last step": (REPEAT, "total += reward", "total = reward", T_REPEAT),
+    "repeat: goes on behind the end": (
+        REPEAT,
+        "if terminated or truncated:",
+        "if truncated:",
+        T_REPEAT,
+    ),
+    "repeat: demonstrations not thinned": (
+        "run.py",
+        "return self.demos and self.demos.thinned(self.config.action_repeat)",
+        "return self.demos",
+        T_REPEAT,
+    ),
+    "repeat: decisions counted as steps": (
+        "training/experience.py",
+        "return int(episodes.length.sum()) * self.action_repeat",
+        "return int(episodes.length.sum())",
+        T_REPEAT,
+    ),
+    "repeat: a policy decides at every step": (
+        "policy.py",
+        "state[0] < self.action_repeat and not",
+        "state[0] < 0 and not",
+        T_REPEAT,
+    ),
+    "play: an action does not hold": (
+        "training/rollout.py",
+        "if t % hold == 0:",
+        "if t % 1 == 0:",
+        "tests/training/test_rollout.py tests/evaluation",
+    ),
+    "evaluation: likeness of the other policy": (
+        "training/evaluator.py",
+        'told = (("current", now), ("kept", then))',
+        'told = (("current", then), ("kept", now))',
+        "tests/training/test_evaluator.py",
+    ),
     "clock: random steps earn updates": (
         CLOCK,
         "waits = self.acts_at_random(p) or self.schedule.assesses",
