@@ -12,7 +12,7 @@ from sfm.training.buffer import Episodes, Layout
 
 LONGEST, CAPACITY, ROWS = 8, 40, 6
 add = jax.jit(buffer.add)
-draw = jax.jit(buffer.sample, static_argnums=3, static_argnames=("goals", "recent_window", "spec"))
+draw = jax.jit(buffer.sample, static_argnums=3, static_argnames=("goals", "recent", "spec"))
 
 
 def episode(number: int, length: int, terminated: bool) -> Episodes:
@@ -73,11 +73,13 @@ def test_what_is_ahead_stays_in_the_episode(plan, n):
 
 def test_the_newest_transitions_can_be_asked_for():
     replay, layout = fill([(5, False)] * 3)
-    one = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
-    drawn = draw(*one, jax.random.key(0), 512, recent_window=7)
-    seen = {(int(number), int(time)) for number, time in np.asarray(drawn.obs)}
-    assert seen == {(1, 3), (1, 4), *((2, t) for t in range(5))}
-    more = draw(*one, jax.random.key(0), 512, recent_window=700)
+    stored, table = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
+    newest = [(1, 3), (1, 4), *((2, t) for t in range(5))]
+    for seed in range(9):
+        few = draw(stored, table._replace(recent=7), jax.random.key(seed), 7, recent=True)
+        drawn = [tuple(row) for row in np.asarray(few.obs, int).tolist()]
+        assert sorted(drawn) == newest  # one from each of as many spans, which are single transitions here
+    more = draw(stored, table, jax.random.key(0), 512, recent=True)
     assert len({tuple(row) for row in np.asarray(more.obs).tolist()}) == 15
 
 
