@@ -48,7 +48,7 @@ def sample(replay, layout, count=512, seed=0):
 plans = st.lists(st.tuples(st.integers(1, LONGEST), st.booleans()), min_size=1, max_size=25)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(plans, st.integers(2, 4))
 def test_what_is_ahead_stays_in_the_episode(plan, n):
     replay, layout = fill(plan)
@@ -83,7 +83,7 @@ def test_the_newest_transitions_can_be_asked_for():
     assert len({tuple(row) for row in np.asarray(more.obs).tolist()}) == 15
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(plans)
 def test_every_sample_is_a_transition_of_a_stored_episode(plan):
     replay, layout = fill(plan)
@@ -97,7 +97,7 @@ def test_every_sample_is_a_transition_of_a_stored_episode(plan):
     np.testing.assert_array_equal(mask, 1.0 - ((time == length - 1) & (terminated == 1)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(plans)
 def test_the_newest_episodes_are_kept_in_slots_of_their_own(plan):
     layout = Layout(CAPACITY, ROWS)
@@ -112,7 +112,7 @@ def test_the_newest_episodes_are_kept_in_slots_of_their_own(plan):
         assert len(kept) == ROWS or len(slots) > CAPACITY - 3 * (LONGEST + 1)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(plans)
 def test_the_table_counts_transitions(plan):
     layout = Layout(CAPACITY, ROWS)
@@ -149,7 +149,7 @@ def test_without_goals_the_goal_is_the_next_state():
     np.testing.assert_array_equal(batch.goal, batch.next_obs)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(plans, plans)
 def test_a_restored_layout_goes_on_as_if_nothing_had_happened(before, after):
     layout, restored = Layout(CAPACITY, ROWS), Layout(CAPACITY, ROWS)
