@@ -20,7 +20,7 @@ from sfm.config import Config, FeatureConfig, ScheduleConfig, SFMConfig, TD3Conf
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
 
-hypothesis.settings.register_profile("sfm")  # a machine may be busy
+hypothesis.settings.register_profile("sfm", deadline=None)  # a machine may be busy
 hypothesis.settings.load_profile("sfm")
 
 TINY = Config(
