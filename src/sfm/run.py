@@ -49,6 +49,11 @@ class Run:
         """The environment of the run, in which a step is a decision."""
         return repeated(self.factory(), self.config.action_repeat)
 
+    @property
+    def decisions(self) -> Demos | None:
+        """The demonstrations in the steps of that environment."""
+        return self.demos and self.demos.thinned(self.config.action_repeat)
+
     def train(self, reporter: Reporter, *, tensorboard: bool = False, wandb: bool = False) -> bool:
         """Train from the newest checkpoint or the start; False if it was asked to stop before the end."""
         reporter.begin(self.folder, self.config)
@@ -113,8 +118,7 @@ class Run:
         set_up(self.config)
         from sfm.training.loop import Training  # imports JAX
 
-        demos = self.demos and self.demos.thinned(self.config.action_repeat)
-        return Training(self.config, self.make_env, demos, beginning)
+        return Training(self.config, self.make_env, self.decisions, beginning)
 
     def _restore(self, training: Any, logs: Logs, reporter: Reporter) -> None:
         step, arrays, meta, warnings = self.checkpoints.load()

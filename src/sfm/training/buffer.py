@@ -35,6 +35,11 @@ class Episodes(NamedTuple):
         """[N]."""
         return self.reward.sum(1)
 
+    @property
+    def states(self) -> list[np.ndarray]:
+        """Those of each episode, [T+1, o], without padding."""
+        return [obs[: length + 1] for obs, length in zip(self.obs, self.length, strict=True)]
+
 
 class Replay(NamedTuple):
     """Slots of S seeds."""
