@@ -51,10 +51,17 @@ TRAINING: dict[str, tuple[str, str, str, str]] = {
     ),
     "replay: recent window from the oldest": (
         BUFFER,
-        "index = jax.random.randint(k_index, (count,), oldest, table.total)",
-        "index = jax.random.randint(k_index, (count,), 0, table.total - oldest)",
+        "index = table.total - 1 - jnp.clip(ago",
+        "index = jnp.clip(ago",
         T_BUFFER,
     ),
+    "replay: recent ones independent": (
+        BUFFER,
+        "(jnp.arange(count) + jax.random.uniform(k_index, (count,))) / count",
+        "jax.random.uniform(k_index, (count,))",
+        T_BUFFER,
+    ),
+    "keeping: the least alike": (KEEPING, "if alike >= best:", "if alike <= best:", T_KEEPING),
     "likeness: states alone": (LIKENESS, "after[some] - obs[some]", "0 * obs[some]", T_LIKENESS),
     "likeness: expert again is perfect": (
         LIKENESS,
@@ -76,8 +83,8 @@ TRAINING: dict[str, tuple[str, str, str, str]] = {
     ),
     "likeness: random actions by number of environments": (
         LIKENESS,
-        "shape = envs[0].max_steps, RANDOM_EPISODES, envs[0].action_dim",
-        "shape = envs[0].max_steps + len(envs), RANDOM_EPISODES, envs[0].action_dim",
+        "action = np.random.default_rng(0).uniform(-1, 1, shape)",
+        "action = np.random.default_rng(len(envs)).uniform(-1, 1, shape)",
         T_LIKENESS,
     ),
     "repeat: reward of the last step": (REPEAT, "total += reward", "total = reward", T_REPEAT),
