@@ -1,15 +1,10 @@
 """Wrong lines of replay, schedules, evaluation, and of what configures a run."""
 
-LIKENESS = "training/likeness.py"
-REPEAT = "envs/repeat.py"
-BUFFER = "training/buffer.py"
-CLOCK = "training/clock.py"
-KEEPING = "training/keeping.py"
-T_LIKENESS = "tests/training/test_likeness.py"
-T_REPEAT = "tests/envs/test_repeat.py"
-T_BUFFER = "tests/training/test_buffer.py"
-T_CLOCK = "tests/training/test_clock.py"
-T_KEEPING = "tests/training/test_keeping.py"
+LIKENESS, REPEAT = "training/likeness.py", "envs/repeat.py"
+BUFFER, CLOCK = "training/buffer.py", "training/clock.py"
+KEEPING, T_LIKENESS = "training/keeping.py", "tests/training/test_likeness.py"
+T_REPEAT, T_BUFFER = "tests/envs/test_repeat.py", "tests/training/test_buffer.py"
+T_CLOCK, T_KEEPING = "tests/training/test_clock.py", "tests/training/test_keeping.py"
 T_ASSESS = "tests/training/test_assess.py"
 
 TRAINING: dict[str, tuple[str, str, str, str]] = {
