@@ -20,7 +20,16 @@ from sfm import storage
 from sfm.errors import SfmError
 
 FILE = "history.jsonl"
-PACKAGES = ("successor-feature-matching", "jax", "jaxlib", "equinox", "optax", "numpy", "mujoco", "dm_control")
+PACKAGES = (
+    "successor-feature-matching",
+    "jax",
+    "jaxlib",
+    "equinox",
+    "optax",
+    "numpy",
+    "mujoco",
+    "dm_control",
+)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from sfm.cli.parse import command
 
 @command
 def main(folder: Positional[Path] = Path("runs"), json: bool = False, sort: str = "run") -> None:
-    """List the runs in a folder: what they train, how far they are, and what they had at their last evaluation.
+    """List the runs in a folder: their settings, their state, and what they had at their last evaluation.
 
     Args:
         folder: A folder of runs, however deep, or one run.

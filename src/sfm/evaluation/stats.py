@@ -2,8 +2,8 @@
 
 Scores are a list with an array of seeds' scores [n_t] for each task; tasks may have different numbers of
 seeds. An interval is the percentile bootstrap's, stratified: seeds are drawn again within each task (Agarwal
-et al., Deep RL at the Edge of the Statistical Precipice, 2021). One seed tells nothing of others: where a task
-has only one, there is no interval.
+et al., Deep RL at the Edge of the Statistical Precipice, 2021). One seed tells nothing of others: where a
+task has only one, there is no interval.
 """
 
 from collections.abc import Sequence

@@ -20,7 +20,7 @@ STATES = ("running", "finished", "stopped", "diverged", "damaged")
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Record:
     """One run folder."""
 
@@ -74,7 +74,9 @@ class Record:
         found = {seed: row[column] for seed, row in self.judged.items() if row.get(column) is not None}
         if name != "score":
             return found
-        return {} if (scale := reference(self.task)) is None else {s: scale.score(v) for s, v in found.items()}
+        return (
+            {} if (scale := reference(self.task)) is None else {s: scale.score(v) for s, v in found.items()}
+        )
 
 
 def find(places: Iterable[Path]) -> list[Path]:
@@ -197,7 +199,9 @@ def _newest(lines: list[bytes], seeds: int) -> tuple[dict[int, Row], dict[int, R
         if row.get("step", 0) > newer.get("step", 0):  # evaluations may come after a later round
             last[seed] = row
         if row.get("eval/kept", row.get("eval/checkpoint")) is not None:
-            judged.setdefault(seed, row if "eval/kept" in row else {**row, "eval/kept": row["eval/checkpoint"]})
+            judged.setdefault(
+                seed, row if "eval/kept" in row else {**row, "eval/kept": row["eval/checkpoint"]}
+            )
         if len(judged) >= seeds and len(last) >= seeds:
             break
     return last, judged, False

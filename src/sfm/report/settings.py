@@ -39,7 +39,9 @@ def settings_of(path: Path) -> tuple[Settings, str]:
 def changes(settings: Mapping[str, Any]) -> Settings:
     """What differs from the preset; from the paper's defaults where the preset is not one of ours."""
     usual = _usual(str(settings.get("preset", "")))
-    found = {name: value for name, value in settings.items() if name not in ASIDE and usual.get(name) != value}
+    found = {
+        name: value for name, value in settings.items() if name not in ASIDE and usual.get(name) != value
+    }
     if usual.get("action_repeat") == 0:  # chosen by the task when the run is made
         found.pop("action_repeat", None)
     return found
@@ -74,6 +76,11 @@ def whole_name(name: str, settings: Iterable[str]) -> str:
     if len(hits) > 1:
         raise SfmError(f"setting '{name}' is ambiguous: say {' or '.join(hits)}")
     return hits[0]
+
+
+def usual_of(name: str) -> Settings | None:
+    """The settings of a preset; None if it is not one of ours."""
+    return _usual(name) if name in PRESETS else None
 
 
 @functools.cache
