@@ -169,10 +169,10 @@ def inline(drawn: "Figure", name: str, title: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{name}-", text)
-    text = re.sub(
-        r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', rf'<svg \1 role="img" aria-label="{title}">', text, count=1
-    )
-    text = re.sub(r"(?<=\.\d\d)\d+", "", text)
+    width, height = (round(inches * 96) for inches in drawn.get_size_inches())
+    shown = f'viewBox="0 0 {width * 0.75:g} {height * 0.75:g}" style="width:{width}px" role="img"'
+    text = re.sub(r"<svg [^>]*>", f'<svg {shown} aria-label="{title}">', text, count=1)
+    text = re.sub(r"(?<=\d\.\d\d)\d+", "", text)
     return text.replace(INK, "var(--ink)").replace(FAINT, "var(--faint)")
 
 

@@ -34,7 +34,8 @@ class Places:
 
 def sections(records: Sequence[Record], groups: Groups) -> list[str]:
     places = Places()
-    rows = [("", _run(record, places)) for record in records]
+    names = {record.folder: name for name, members in groups.items() for record in members}
+    rows = [("", _run(record, names.get(record.folder, ""), places)) for record in records]
     search = (
         '<p class="control"><label>Show runs with <input type="search" id="filter" aria-controls="runs">'
         "</label> "
@@ -92,7 +93,7 @@ def _settings(groups: Groups) -> list[str]:
     return parts
 
 
-def _run(record: Record, places: Places) -> Sequence[Cell | str]:
+def _run(record: Record, method: str, places: Places) -> Sequence[Cell | str]:
     told = row(record)
     starts = [past for past in past_of(record.folder) if "began" in past]
     where = dict.fromkeys(places.name(start) for start in starts)
@@ -107,7 +108,7 @@ def _run(record: Record, places: Places) -> Sequence[Cell | str]:
     return (
         Cell(name, str(record.folder)),
         record.task,
-        record.method if record.settings else "",
+        method,
         Cell(said_seeds(record.seeds), record.seeds[0] if record.seeds else None),
         Cell(f"{record.steps:,}", record.steps),
         Cell(f'<span class="state {record.state}">{record.state}</span>', record.state),

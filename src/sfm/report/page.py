@@ -1,5 +1,6 @@
 """One page with everything that runs have shown; it needs nothing but itself."""
 
+import itertools
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,16 +8,17 @@ from pathlib import Path
 from sfm.errors import SfmError
 from sfm.report import aggregate, html, origins, tasks
 from sfm.report.curves import Log
-from sfm.report.groups import grouped, samples, tell
+from sfm.report.groups import Groups, grouped, samples, tell
 from sfm.report.records import Record
 
 HERE = Path(__file__).parent
+LONG = 48  # letters of a name of a method
 AXES = ("steps", "updates", "seconds")
 
 
 def page(records: Sequence[Record], title: str) -> str:
     """The HTML of a report on some runs; an error if none of them can be shown."""
-    groups, log, notes = grouped(records), Log(), tell(records)
+    groups, log, notes = _named(grouped(records)), Log(), tell(records)
     mine = {}
     for name, members in groups.items():
         mine[name], said = samples(members)
@@ -37,6 +39,18 @@ def page(records: Sequence[Record], title: str) -> str:
         *origins.sections(records, groups),
     ]
     return _whole(title, _about(records, mine), parts, bool(everything))
+
+
+def _named(groups: Groups) -> Groups:
+    """By names that fit into tables: of many changes only how many there are, which the settings tell."""
+    names: Groups = {}
+    for method, records in groups.items():
+        name = method
+        if len(method) > LONG:
+            short = f"{records[0].preset or 'no preset'}, {len(records[0].changes)} changes"
+            name = next(n for k in itertools.count(1) if (n := f"{short} ({k})") not in names)
+        names[name] = records
+    return names
 
 
 def _about(records: Sequence[Record], mine: dict) -> str:
