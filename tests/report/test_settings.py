@@ -42,7 +42,9 @@ def test_names_are_as_short_as_they_can_be():
     assert short("objective.features.width", names) == "features.width"
     assert short("gamma", names) == "gamma"
     assert whole_name("features.width", names) == "objective.features.width"
-    with pytest.raises(SfmError, match="'width' is ambiguous: say learner.width or objective.features.width"):
+    with pytest.raises(
+        SfmError, match=r"'width' is ambiguous: say learner\.width or objective\.features\.width"
+    ):
         whole_name("width", names)
     with pytest.raises(SfmError, match="unknown setting 'gama': did you mean gamma"):
         whole_name("gama", names)

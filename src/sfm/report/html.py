@@ -17,7 +17,9 @@ class Cell(NamedTuple):
 
 
 def number(value: float | None, digits: int = 1) -> Cell:
-    return Cell("", None) if value is None else Cell(f"{value:,.{digits}f}", value)
+    if value is None:
+        return Cell("", None)
+    return Cell(f"{round(value, digits) + 0.0:,.{digits}f}", value)  # never -0.0
 
 
 def interval(estimate: Estimate, digits: int = 1) -> Cell:

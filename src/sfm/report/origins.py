@@ -1,6 +1,7 @@
 """The part of a page that says what ran: every run, its settings, commands, commit, versions and machine."""
 
 import json
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,7 +36,8 @@ class Places:
 def sections(records: Sequence[Record], groups: Groups) -> list[str]:
     places = Places()
     names = {record.folder: name for name, members in groups.items() for record in members}
-    rows = [("", _run(record, names.get(record.folder, ""), places)) for record in records]
+    top = os.path.commonpath([record.folder.absolute().parent for record in records])
+    rows = [("", _run(record, names.get(record.folder, ""), places, top)) for record in records]
     search = (
         '<p class="control"><label>Show runs with <input type="search" id="filter" aria-controls="runs">'
         "</label> "
@@ -43,7 +45,7 @@ def sections(records: Sequence[Record], groups: Groups) -> list[str]:
     )
     return [
         html.section("settings", "Settings, as differences from their presets", *_settings(groups)),
-        html.section("runs", "Runs", search, html.table("All runs", COLUMNS, rows)),
+        html.section("runs", "Runs", search, html.table(f"All runs, below {top}", COLUMNS, rows)),
         html.section("places", "Commits, versions and machines", _places(places)),
     ]
 
@@ -93,7 +95,7 @@ def _settings(groups: Groups) -> list[str]:
     return parts
 
 
-def _run(record: Record, method: str, places: Places) -> Sequence[Cell | str]:
+def _run(record: Record, method: str, places: Places, top: str) -> Sequence[Cell | str]:
     told = row(record)
     starts = [past for past in past_of(record.folder) if "began" in past]
     where = dict.fromkeys(places.name(start) for start in starts)
@@ -103,10 +105,10 @@ def _run(record: Record, method: str, places: Places) -> Sequence[Cell | str]:
     details += [("began", start["began"]) for start in starts]
     details += [("problem", record.problem)] if record.problem else []
     items = "".join(f"<dt>{name}</dt><dd><code>{html.escape(value)}</code></dd>" for name, value in details)
-    folder = html.escape(str(record.folder))
+    folder = html.escape(os.path.relpath(record.folder, top))
     name = f"<details><summary>{folder}</summary><dl>{items}</dl></details>" if items else folder
     return (
-        Cell(name, str(record.folder)),
+        Cell(name, folder),
         record.task,
         method,
         Cell(said_seeds(record.seeds), record.seeds[0] if record.seeds else None),

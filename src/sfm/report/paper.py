@@ -38,8 +38,11 @@ def tables() -> dict[str, dict[str, dict[str, Told]]]:
     }
 
 
-def methods() -> dict[str, dict[str, Told]]:
-    return {method: row for table in tables().values() for method, row in table.items()}
+def methods(*names: str) -> dict[str, dict[str, Told]]:
+    """Of some tables, or of all."""
+    return {
+        m: row for name, table in tables().items() if not names or name in names for m, row in table.items()
+    }
 
 
 def score(task: str, returns: Any) -> Any:

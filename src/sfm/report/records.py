@@ -71,7 +71,8 @@ class Record:
     def values(self, name: str = "return") -> dict[int, float]:
         """By seed, of the kept policy at its last evaluation: its return, score or likeness."""
         column = "likeness/kept" if name == "likeness" else "eval/kept"
-        found = {seed: row[column] for seed, row in self.judged.items() if row.get(column) is not None}
+        rows = sorted(self.judged.items())
+        found = {seed: row[column] for seed, row in rows if row.get(column) is not None}
         if name != "score":
             return found
         return (

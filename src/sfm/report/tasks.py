@@ -28,7 +28,7 @@ def sections(groups: Mapping[str, Sequence[Sample]], log: Log) -> list[str]:
 
 def _table(task: str, methods: Mapping[str, Final]) -> str:
     rows = [("", _ours(task, name, final)) for name, final in methods.items()]
-    for name, told in paper.methods().items():
+    for name, told in paper.methods("main", "td3", "stochastic").items():
         if task in told:
             mean, std = told[task]
             cells = (
