@@ -9,7 +9,7 @@ import sfm
 from sfm.cli.parse import TASK
 from sfm.errors import SfmError, unknown
 
-COMMANDS = ("train", "resume", "fork", "eval", "demos", "presets", "tasks")
+COMMANDS = ("train", "resume", "fork", "eval", "sweep", "demos", "presets", "tasks")
 
 HELP = f"""\
 usage: sfm COMMAND [OPTIONS]      (sfm COMMAND --help tells more)
@@ -20,6 +20,7 @@ Imitation from states alone, by Successor Feature Matching.
   resume RUN        go on with a run that was stopped or killed
   fork RUN NEW      go on with a copy of a run, with other settings
   eval RUN          evaluate a trained policy, draw its curve, record a video
+  sweep [PLAN]      train many combinations of tasks, presets, changes and seeds
   demos COMMAND     list, inspect, convert, examine and collect demonstrations
   presets           the named configurations
   tasks             the bundled tasks
