@@ -3,7 +3,6 @@
 `ray start --head` on one machine, `ray start --address` on the others; all see the sweep's folder.
 """
 
-import contextlib
 import importlib
 import logging
 import os
@@ -119,8 +118,7 @@ def connected(address: str) -> Any:
     if colon:
         _knock(host, port, address)
     try:
-        with contextlib.redirect_stderr(None):
-            ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
     except Exception as error:  # Ray has no type for this
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise SfmError(f"no Ray cluster at {address} (is there one? ray start --head): {first}") from error

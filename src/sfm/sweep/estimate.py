@@ -7,14 +7,15 @@ from sfm.config import Config
 START = 6.0  # seconds until a process trains
 STEP = 1.5e-4  # seconds of an environment step, its evaluations with it
 UPDATE = {"td3": 1e-3, "td7": 6e-3, "stochastic": 4e-3}  # seconds of an update of small networks,
-PRODUCT = 2e-10  # and of a multiplication of large ones, by batch x width^2
+PRODUCT = 1.5e-10  # and of large ones, for each row of a batch and square of a width
 ANOTHER_SEED = 0.8  # what it costs beside one, in the same process
 
 
 def seconds(config: Config) -> float:
     """Of a whole run on a core of 2025; docs/findings-speed.md has what this was fitted to."""
-    products = config.schedule.batch * config.learner.width**2
-    update = UPDATE.get(config.learner.kind, max(UPDATE.values())) + PRODUCT * products
+    features = getattr(config.objective, "features", None)
+    squares = config.learner.width**2 + (features.width**2 if features else 0)
+    update = UPDATE[config.learner.kind] + PRODUCT * config.schedule.batch * squares
     one = config.schedule.steps * STEP + config.updates * update
     return START + one * (1 + ANOTHER_SEED * (config.seeds - 1))
 

@@ -18,19 +18,8 @@ from sfm.sweep.jobs import Job
 from sfm.training.logs import read_rows
 
 TABLE = "jobs.csv"
-COLUMNS: tuple[str, ...] = (
-    "job",
-    "task",
-    "preset",
-    "changes",
-    "demos",
-    "demo",
-    "seed",
-    "state",
-    "steps",
-    "return",
-)
-COLUMNS += ("score", "likeness", "minutes", "error")
+COLUMNS = ["job", "task", "preset", "changes", "demos", "demo", "seed", "state"]
+COLUMNS += ["steps", "return", "score", "likeness", "minutes", "error"]
 TAIL = 16_384  # bytes of a log that tell where a run stands
 
 Row = dict[str, Any]
