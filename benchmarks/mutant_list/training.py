@@ -111,7 +111,7 @@ TRAINING: dict[str, tuple[str, str, str, str]] = {
         "training/rollout.py",
         "if t % hold == 0:",
         "if t % 1 == 0:",
-        "tests/training/test_rollout.py tests/evaluation",
+        "tests/training/test_rollout.py",
     ),
     "evaluation: likeness of the other policy": (
         "training/evaluator.py",
