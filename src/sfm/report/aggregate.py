@@ -9,6 +9,7 @@ import numpy as np
 from sfm.evaluation import stats
 from sfm.evaluation.stats import Estimate
 from sfm.report import figures, html, paper
+from sfm.report.figures import Looks
 from sfm.report.groups import Sample
 
 TITLES = {"mean": "mean", "median": "median", "iqm": "interquartile mean", "optimality_gap": "optimality gap"}
@@ -43,7 +44,7 @@ def gathered(groups: Mapping[str, Sequence[Sample]]) -> Scores:
     )
 
 
-def sections(groups: Mapping[str, Sequence[Sample]]) -> list[str]:
+def sections(groups: Mapping[str, Sequence[Sample]], looks: Looks) -> list[str]:
     """Empty where no task has a scale."""
     scores = gathered(groups)
     if not scores.methods:
@@ -62,7 +63,7 @@ def sections(groups: Mapping[str, Sequence[Sample]]) -> list[str]:
         html.section(
             "figure-1", "Mean normalised return (the paper's figure 1)", *_bars(scores, found, told), notes
         ),
-        html.section("rliable", "How sure that is (RLiable)", *_rliable(scores, found, told)),
+        html.section("rliable", "How sure that is (RLiable)", *_rliable(scores, found, told, looks)),
     ]
 
 
@@ -87,8 +88,8 @@ def _bars(scores: Scores, found: dict[str, dict[str, Estimate]], told: str) -> l
     ]
 
 
-def _rliable(scores: Scores, found: dict[str, dict[str, Estimate]], told: str) -> list[str]:
-    drawn = figures.intervals(found, TITLES)
+def _rliable(scores: Scores, found: dict[str, dict[str, Estimate]], told: str, looks: Looks) -> list[str]:
+    drawn = figures.intervals(found, TITLES, looks)
     rows = [("", (name, *(html.interval(e[key], 3) for key in TITLES))) for name, e in found.items()]
     table = html.table("Aggregates of normalised returns", ("method", *TITLES.values()), rows)
     profiles = {name: stats.profile(tasks, LEVELS) for name, tasks in scores.methods.items()}
@@ -99,7 +100,7 @@ def _rliable(scores: Scores, found: dict[str, dict[str, Estimate]], told: str) -
         ),
         table,
         html.figure(
-            figures.inline(figures.profiles(profiles, LEVELS), "profiles", "Performance profiles"),
+            figures.inline(figures.profiles(profiles, LEVELS, looks), "profiles", "Performance profiles"),
             "Performance profiles: the share of seeds, over all tasks, whose normalised return is above tau.",
         ),
     ]

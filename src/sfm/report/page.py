@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sfm.errors import SfmError
-from sfm.report import aggregate, html, origins, tasks
+from sfm.report import aggregate, figures, html, origins, tasks
 from sfm.report.curves import Log
 from sfm.report.groups import Groups, grouped, samples, tell
 from sfm.report.records import Record
@@ -27,10 +27,11 @@ def page(records: Sequence[Record], title: str) -> str:
         raise SfmError(
             f"none of these {len(records)} runs has been evaluated yet: {notes[0] if notes else 'wait'}"
         )
-    everything = aggregate.sections(mine)
+    looks = figures.styles(list(mine))
+    everything = aggregate.sections(mine, looks)
     if not everything:
         notes.append("none of these tasks is one of the paper's: nothing is aggregated over tasks")
-    by_task = tasks.sections(mine, log)
+    by_task = tasks.sections(mine, looks, log)
     parts = [
         _notes([*notes, *log.notes]),
         *everything,

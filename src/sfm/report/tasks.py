@@ -5,6 +5,7 @@ from pathlib import Path
 
 from sfm.report import figures, html, paper, pictures
 from sfm.report.curves import Axis, Log, summary
+from sfm.report.figures import Looks
 from sfm.report.finals import Final, finals, said_steps
 from sfm.report.groups import Sample
 from sfm.report.html import Cell
@@ -14,9 +15,9 @@ COLUMNS = ("method", "seeds", "steps", "return", "spread", "worst seed", "score"
 MAIN: tuple[Axis, ...] = ("steps", "updates", "seconds")
 
 
-def sections(groups: Mapping[str, Sequence[Sample]], log: Log) -> list[str]:
+def sections(groups: Mapping[str, Sequence[Sample]], looks: Looks, log: Log) -> list[str]:
     """One for each task."""
-    found, looks = finals(groups), figures.styles(list(groups))
+    found = finals(groups)
     share = pictures.LIMIT // max(1, len(found))
     parts = []
     for task, methods in found.items():
@@ -69,7 +70,7 @@ def _curves(
     task: str,
     groups: Mapping[str, list[Sample]],
     methods: Mapping[str, Final],
-    looks: Mapping[str, tuple[str, str]],
+    looks: Looks,
     log: Log,
 ) -> str:
     """One figure for each axis, of which the page shows one at a time."""
