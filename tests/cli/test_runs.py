@@ -38,7 +38,7 @@ def test_no_jax_is_imported(folder, tmp_path):
         ["compare", str(folder), "--out", out],
         ["report", str(folder), "--out", out],
     ]
-    code = f"import sys\nfrom sfm.cli import main\nfor words in {calls}: main(words)\nprint('jax' in sys.modules)"
+    code = f"import sys; from sfm.cli import main; [main(c) for c in {calls}]; print('jax' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
 

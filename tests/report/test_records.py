@@ -6,10 +6,13 @@ import time
 
 import pytest
 
+import sfm
 from sfm import history
+from sfm.config import FeatureConfig, SFMConfig
 from sfm.errors import SfmError
 from sfm.report.records import evaluations, find, past_of, read, read_all
-from tests.report.conftest import rows_of, write_rows
+from tests.conftest import tiny
+from tests.report.conftest import DEMOS, rows_of, write_rows
 
 
 def test_a_finished_run_tells_its_settings_and_its_ends(real):
@@ -53,6 +56,15 @@ def test_states(copy):
     (half / history.FILE).unlink()
     write_rows(half, [*rows_of(half)[:3], {"step": 60, "seed": 0, "critic_loss": None}])
     assert read(half).state == "diverged"
+
+
+def test_a_run_that_diverges_says_where(tmp_path):
+    features = FeatureConfig(dim=8, width=16, depth=2, head_width=16, lr=1e30)
+    with pytest.raises(SfmError, match="diverged"):
+        sfm.train(demos=DEMOS, config=tiny(objective=SFMConfig(features=features)), folder=tmp_path / "run")
+    record = read(tmp_path / "run")
+    assert record.state == "diverged"
+    assert "feature_loss" in record.problem
 
 
 def test_a_run_without_history_has_finished_when_all_seeds_took_their_steps(copy):
