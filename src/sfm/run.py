@@ -27,6 +27,7 @@ from sfm.demos.types import check, check_actions
 from sfm.envs import Env, make
 from sfm.envs.repeat import automatic, repeated
 from sfm.errors import SfmError
+from sfm.locks import held
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
 from sfm.reporter import Reporter
 from sfm.training.checkpoint import Checkpoints
@@ -49,6 +50,11 @@ class Run:
     def make_env(self) -> Env:
         """The environment of the run, in which a step is a decision."""
         return repeated(self.factory(), self.config.action_repeat)
+
+    @property
+    def decisions(self) -> Demos | None:
+        """The demonstrations in the steps of that environment."""
+        return self.demos and self.demos.thinned(self.config.action_repeat)
 
     def train(self, reporter: Reporter, *, tensorboard: bool = False, wandb: bool = False) -> bool:
         """Train from the newest checkpoint or the start; False if it was asked to stop before the end."""
@@ -115,8 +121,7 @@ class Run:
         set_up(self.config)
         from sfm.training.loop import Training  # imports JAX
 
-        demos = self.demos and self.demos.thinned(self.config.action_repeat)
-        return Training(self.config, self.make_env, demos, beginning)
+        return Training(self.config, self.make_env, self.decisions, beginning)
 
     def _restore(self, training: Any, logs: Logs, reporter: Reporter) -> None:
         step, arrays, meta, warnings = self.checkpoints.load()
@@ -247,25 +252,9 @@ def _check_ahead(run: Run, steps: int) -> None:
         raise SfmError(f"{run.folder} is at step {done:,} already: --steps {steps:,} lies behind it")
 
 
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Two processes would write the same log and checkpoints. The lock ends with its process."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        yield
-        return
-    path = folder / ".lock"
-    try:
-        file = open(path, "w")  # noqa: SIM115
-    except OSError as error:
-        raise storage.cannot_write(path, error) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise SfmError(f"{folder} is being trained by another process") from error
-        yield
+def _alone(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """Two processes would write the same log and checkpoints."""
+    return held(folder / ".lock", f"{folder} is being trained by another process")
 
 
 @contextlib.contextmanager
