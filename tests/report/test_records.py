@@ -26,7 +26,8 @@ def test_a_finished_run_tells_its_settings_and_its_ends(real):
     assert (record.seeds, record.steps) == ([0, 1], 160)
     ends = {row["seed"]: row["eval/kept"] for row in rows_of(real) if "eval/kept" in row}
     assert record.values() == ends
-    assert record.values("likeness") == {}
+    alike = {row["seed"]: row["likeness/kept"] for row in rows_of(real) if "eval/kept" in row}
+    assert record.values("likeness") == alike
     assert record.minutes == pytest.approx(max(row["seconds"] for row in rows_of(real)) / 60)
 
 
