@@ -92,6 +92,10 @@ def test_old_logs_call_the_kept_policy_the_checkpoint(copy):
         ("config.json", b"{", "is not valid JSON"),
         ("config.json", b"[]", "config.json has no settings"),
         ("config.json", b'{"model": "bert"}', "no settings of a run"),
+        ("config.json", b'{"task": "a", "preset": "b", "seed": null, "seeds": 1}', "no seed"),
+        ("metrics.jsonl", b'{"step": 1, "seed": []}\n{"step": 1}\n', "lines that are no rows"),
+        ("metrics.jsonl", b'{"step": 1, "eval/kept": "high"}\n{"step": 1}\n', "lines that are no rows"),
+        ("metrics.jsonl", b'[{"step": 1}]\n{"step": 1}\n', "lines that are no rows"),
         ("metrics.jsonl", b'{"step": 1}\n\x00\x00\n{"step": 2}\n', "lines that are no rows"),
     ],
 )
