@@ -27,6 +27,7 @@ from sfm.agents.objectives.features import (
     Hilbert,
     Predictive,
     SideBySide,
+    make_steps,
     make_waves,
 )
 from sfm.agents.optim import Average, Moments, zeros
@@ -40,6 +41,7 @@ CENTRE_DECAY = 0.995  # of the running mean of phi, per update
 def make_features(config: FeatureConfig, spec: Spec) -> Features:
     kinds: dict[str, Any] = {"random": Fixed, "hr": Hilbert, "adversarial": Adversarial}
     kinds["fourier"] = functools.partial(Fixed, make=make_waves)
+    kinds["steps"] = functools.partial(Fixed, make=make_steps)
     kinds |= {name: functools.partial(Predictive, task=task) for name, task in PREDICTIONS.items()}
     parts = {name: kinds[name](config, spec) for name in config.methods}
     return SideBySide(parts) if len(parts) > 1 else parts[config.method]
