@@ -70,9 +70,8 @@ def test_the_root_of_a_model():
     assert joints.free(ball) == "free"
     assert joints.columns(ball, ["shoulder"]) == [7, 8, 9, 10]
     assert joints.columns(leg, ["hip", "up"]) == [3, 0]
-    arm = model(
-        '<mujoco><worldbody><body><joint name="a" axis="0 1 0"/><geom size="1"/></body></worldbody></mujoco>'
-    )
+    body = '<body><joint name="a" axis="0 1 0"/><geom size="1"/></body>'
+    arm = model(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     assert joints.root(arm) == (None, None, None)
     assert joints.limbs(arm) == ["a"]
     unnamed = model(f"<mujoco><worldbody>{body}</worldbody></mujoco>".replace('name="a"', ""))
