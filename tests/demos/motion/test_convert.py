@@ -136,6 +136,17 @@ def test_rotations_turn_free_and_ball_joints():
     assert demos.qpos[0, :, 2].max() == pytest.approx(0.1, abs=1e-5)  # a box of 10 cm on the ground
 
 
+def test_a_root_keeps_its_own_height_and_coarse_rotations_stay_rotations():
+    times = np.arange(12) * 0.1
+    turns = rotations.from_exponential(2.5 * times[:, None] * [0.3, 0.8, 0.5])
+    root = np.stack([times, 0 * times, 3 + times**2], 1), np.tile([1.0, 0, 0, 0], (12, 1))
+    given = Clip("a clip", 0.1, {}, rotations={"arm": turns, "root": root[1]}, root=root)
+    demos = convert(given, Stage(BALL), {"shoulder": "arm"}, period="none").demos
+    assert demos.qpos is not None
+    np.testing.assert_allclose(np.linalg.norm(demos.qpos[0, :, 7:], axis=1), 1, atol=1e-6)
+    assert np.ptp(demos.qpos[0, :, 2]) == pytest.approx(1.08**2, rel=0.05)
+
+
 def test_a_body_that_is_turned_at_rest_turns_about_the_same_axes():
     times = np.arange(100) * 0.02
     turns = rotations.from_exponential(0.3 * times[:, None] * [0, 0, 1])

@@ -25,6 +25,14 @@ def test_the_period_is_that_of_a_stride_not_of_a_step_or_of_several(period):
     assert found.difference < 0.01
 
 
+def test_legs_that_mostly_move_together_still_have_the_period_of_a_stride():
+    times = np.arange(0, 4, STEP)
+    swing, together = 0.5 * np.sin(2 * np.pi * times), np.sin(4 * np.pi * times)
+    found = cycle.period(np.stack([together + swing, together - swing], 1), STEP)
+    assert found is not None
+    assert found.seconds == pytest.approx(1, abs=0.004)
+
+
 def test_noise_does_not_hide_it_and_noise_alone_has_none():
     rng = np.random.default_rng(0)
     times = np.arange(0, 6, STEP)

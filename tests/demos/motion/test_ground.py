@@ -46,13 +46,13 @@ def test_only_what_collides_counts():
 
 def test_a_swinging_leg_slides_and_a_rolling_ball_does_not():
     made = model(LEG)
-    angles = np.linspace(0.1, -0.1, 201)
-    qpos = np.zeros((201, 4))
+    angles = np.linspace(0.5, 0.1, 9)  # in large steps
+    qpos = np.zeros((9, 4))
     qpos[:, 3] = angles
     slip = ground.touch(made, qpos).slip
     # The foot is a ball of 5 cm at the end of 1 m: its lowest point turns about the hip.
     expected = np.sin(angles) * -1 - 0.05 * angles
-    np.testing.assert_allclose(np.cumsum(slip[:, 0]), expected[1:] - expected[0], atol=1e-3)
+    np.testing.assert_allclose(np.cumsum(slip[:, 0]), expected[1:] - expected[0], atol=2e-4)
     ball = model('<mujoco><worldbody><body><freejoint/><geom size=".2"/></body></worldbody></mujoco>')
     turns = np.linspace(0, 2, 401)
     rolling = np.zeros((401, 7))
