@@ -26,7 +26,7 @@ Imitation from states alone, by Successor Feature Matching.
   compare A B ...   learning curves and final values of runs, side by side
   report FOLDER     one page with everything that runs have shown
   sweep [PLAN]      train many combinations of tasks, presets, changes and seeds
-  demos COMMAND     list, inspect, convert, examine and collect demonstrations
+  demos COMMAND     list, inspect, convert, examine, collect demonstrations; from motion
   presets           the named configurations
   tasks             the bundled tasks
 
