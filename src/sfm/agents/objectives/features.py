@@ -78,9 +78,8 @@ class Steps(eqx.Module):
 
 def make_waves(config: FeatureConfig, spec: Spec, rng: np.random.Generator) -> Waves:
     direction, sees, width = _directions(config, spec, rng)
-    weight = direction / (
-        width * (2 * sees) ** 0.5
-    )  # of two standardised states the root mean square distance
+    distance = (2 * sees) ** 0.5  # of two standardised states, root mean square
+    weight = direction / (width * distance)
     return Waves(weight.astype(np.float32), rng.uniform(0, 2 * np.pi, config.dim).astype(np.float32))
 
 
