@@ -138,9 +138,7 @@ def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[De
         raise SfmError(f"there is no demonstration {index}: there are {len(demos.length)}, counted from 0")
     if "returns" in provenance:
         provenance = {**provenance, "returns": [provenance["returns"][index]]}
-    obs, action = list(demos.episodes())[index]
-    one = Demos.from_list([obs], None if action is None else [action])
-    return one, {**provenance, "index": index}
+    return demos.only(index), {**provenance, "index": index}
 
 
 def default_folder(config: Config) -> Path:
