@@ -12,7 +12,7 @@ import numpy as np
 from sfm.config import Config, overridden
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
-from sfm.envs import Env, make
+from sfm.envs import Env, is_robot, make
 from sfm.errors import SfmError
 from sfm.policy import Policy, load_policy
 from sfm.presets import DEFAULT
@@ -143,7 +143,8 @@ def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[De
 
 def default_folder(config: Config) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    return Path("runs") / f"{config.task.replace('/', '-')}_{config.preset}_seed{config.seed}_{stamp}"
+    task = Path(config.task).stem if is_robot(config.task) else config.task.replace("/", "-")
+    return Path("runs") / f"{task}_{config.preset}_seed{config.seed}_{stamp}"
 
 
 def expert_return(folder: Path) -> float | None:

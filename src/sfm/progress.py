@@ -58,9 +58,11 @@ class Progress:
         gap = f" gap {sum(gaps) / len(gaps):.3g}" if gaps else ""
         for row in rows:
             if "eval/kept" in row:
-                self.evaluation = f" return {row['eval/kept']:.0f}"
+                returns = ""
+                if row["eval/kept"] is not None:  # where there is a reward
+                    self.evaluation = f" return {row['eval/kept']:.0f}"
+                    returns = f"kept {row['eval/kept']:7.1f}  current {row['eval/current']:7.1f} "
                 self.note(
-                    f"step {row['step']:>9,}  seed {row['seed']}  kept {row['eval/kept']:7.1f}  "
-                    f"current {row['eval/current']:7.1f} {gap:14}  {row['seconds']:7.0f} s"
+                    f"step {row['step']:>9,}  seed {row['seed']}  {returns}{gap:14}  {row['seconds']:7.0f} s"
                 )
         self.bar.update(self.task, completed=steps, status=f"{rate}{gap}{self.evaluation}")

@@ -2,6 +2,7 @@
 
 RUN/config.json              what was asked for
 RUN/demos.npz                the demonstrations it imitates
+RUN/robot.zip             the robot's MJCF file with all that it needs, where the task is one
 RUN/start.safetensors        the policy it begins with, where it was given one
 RUN/metrics.jsonl            a row per seed and round, and one per evaluation
 RUN/checkpoints/             the two newest resumable states
@@ -19,11 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from sfm import storage
-from sfm.config import Config, flat, from_dict, to_dict
+from sfm.config import Config, RobotConfig, flat, from_dict, to_dict
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
+from sfm.demos.matching import aligned, check_part, matched
 from sfm.demos.types import check, check_actions
-from sfm.envs import Env, make
+from sfm.envs import Env
+from sfm.envs.base import rewarded
 from sfm.envs.repeat import automatic, repeated
 from sfm.errors import SfmError
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
@@ -31,9 +34,11 @@ from sfm.reporter import Reporter
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.jax_setup import set_up
 from sfm.training.logs import Logs, open_logs, read_rows
+from sfm.world import ROBOT, keep, world
 
 START = "start.safetensors"
 KEPT = ("task", "seed", "seeds", "warm_start", "action_repeat", "schedule.envs")  # in a fork
+KEPT += tuple(f"robot.{f.name}" for f in dataclasses.fields(RobotConfig))
 
 
 class Run:
@@ -41,7 +46,7 @@ class Run:
         self, folder: Path, config: Config, demos: Demos | None, env: Callable[[], Env] | None = None
     ):
         self.folder, self.config, self.demos = Path(folder), config, demos
-        self.factory = env or (lambda: make(config.task))
+        self.factory = env or world(config, demos, self.folder)
         self.checkpoints = Checkpoints(self.folder / "checkpoints")
         self.rows: list[dict[str, Any]] = []
 
@@ -140,7 +145,7 @@ def create(
 ) -> Run:
     """Make the run folder, after checking that what was asked for fits together."""
     folder = _unused(folder)
-    make_env = env or (lambda: make(config.task))
+    make_env = env or world(config, demos)
     spare = [make_env()]  # it tells the dimensions now and is the first environment of training
     if not hasattr(spare[0], "obs_dim"):
         raise SfmError(
@@ -149,8 +154,11 @@ def create(
         )
     if config.action_repeat == 0:
         config = dataclasses.replace(config, action_repeat=automatic(spare[0]))
+    if config.needs == "nothing" and not rewarded(spare[0]):
+        raise SfmError(f"{config.task} has no reward to learn from: choose a preset that imitates")
     if demos is not None:
-        check(demos, spare[0].obs_dim)
+        check(aligned(demos, spare[0]), spare[0].obs_dim)
+        check_part(config, matched(demos, config.match, spare[0]), spare[0])
         if (shortest := int(demos.length.min())) < config.action_repeat:
             raise SfmError(
                 f"a demonstration of {shortest} steps is shorter than one decision: action_repeat is "
@@ -164,6 +172,8 @@ def create(
     beginning = _beginning(config, spare[0]) if config.begins_with_policy else None
     if demos is not None:
         npz.save(folder / "demos.npz", demos, provenance=storage.to_json(provenance or {}))
+    if env is None:
+        keep(config, folder)
     if beginning is not None:
         storage.write_bytes(folder / START, beginning.read_bytes())
     storage.write_json(folder / "config.json", to_dict(config))
@@ -219,7 +229,7 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
     run = Run(folder, config, source.demos, source.factory)
     run.training().restore(arrays, meta)  # an error, and nothing written, if it cannot go on from there
     run.checkpoints.save(step, arrays, meta)
-    for name in ("demos.npz", START, "metrics.jsonl", "policies/*"):
+    for name in ("demos.npz", ROBOT, START, "metrics.jsonl", "policies/*"):
         for path in source.folder.glob(name):
             storage.write_bytes(folder / path.relative_to(source.folder), path.read_bytes())
     storage.write_json(folder / "config.json", to_dict(config))

@@ -17,8 +17,8 @@ class RobotConfig:
     """Actions go to the actuators of the MJCF file, or to position servos that take their place, one for each
     joint with limits, whose gains follow from the model's masses (`pd`)."""
     starts: Literal["auto", "clip", "keyframe", "model"] = "auto"
-    """Episodes start in states of the demonstrations' motion (`clip`), in the first keyframe of the MJCF file,
-    or as the model is built; with `auto` in the first of these that there is."""
+    """Episodes start in states of the demonstrations' motion (`clip`), in the first keyframe of the MJCF
+    file, or as the model is built; with `auto` in the first of these that there is."""
     start_noise: NotNegative = 0.01
     """Joints start with normal noise of this standard deviation, in radians or metres, and their speeds with
     as much per second."""

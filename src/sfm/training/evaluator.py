@@ -9,6 +9,7 @@ import numpy as np
 
 from sfm.config import ScheduleConfig
 from sfm.envs import Env
+from sfm.envs.base import rewarded
 from sfm.training.clock import SeedProgress
 from sfm.training.keeping import Policies
 from sfm.training.rollout import EVALUATE, play, reset_seed
@@ -45,6 +46,11 @@ class Evaluator:
         starts = [reset_seed(seed, EVALUATE, k) for k in range(self.schedule.eval_episodes)]
         return play(self.eval_envs, starts, policy).returns
 
-    def _means(self, seed: int, current: Any, kept: Any) -> tuple[float, float]:
-        now = float(self.returns(seed, current).mean())
-        return now, now if kept is current else float(self.returns(seed, kept).mean())
+    def _means(self, seed: int, current: Any, kept: Any) -> tuple[float | None, float | None]:
+        now = self._mean(seed, current)
+        return now, now if kept is current else self._mean(seed, kept)
+
+    def _mean(self, seed: int, policy: Any) -> float | None:
+        """The mean return; None where there is no reward."""
+        returns = self.returns(seed, policy)
+        return float(returns.mean()) if rewarded(self.eval_envs[0]) else None

@@ -42,7 +42,7 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
 
     def init(self, rng: np.random.Generator) -> OPOLOState:
         return OPOLOState(
-            make_cost(self.config.cost, 2 * self.spec.obs_dim, rng),
+            make_cost(self.config.cost, 2 * self.spec.matched_dim, rng),
             Moments.zeros(self.spec.obs_dim),
             InverseModel.create(self.config.inverse, self.spec, rng),
             zeros(dtype=np.int32),
@@ -51,7 +51,7 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
 
     def reward(self, o: OPOLOState, obs: Array, next_obs: Array) -> Array:
         """-log P(these are the policy's) [..., 1], between 0 and `MAX_REWARD`."""
-        cost = o.cost.net(standardised_pair(o.moments, obs, next_obs))
+        cost = o.cost.net(standardised_pair(o.moments, obs, next_obs, self.spec))
         return jax.nn.softplus(-cost).clip(max=MAX_REWARD)
 
     def update(self, o: OPOLOState, context: Context) -> tuple[OPOLOState, Array, Metrics]:
@@ -67,13 +67,13 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
         k_expert, k_fit = jax.random.split(context.key)
         pairs = draw_pairs(k_expert, demos.obs, demos.length, batch.obs.shape[0])
         moments = o.moments.add(pairs[0])
-        expert = standardised_pair(moments, *pairs)
-        agent = standardised_pair(moments, batch.obs, batch.next_obs)
+        expert = standardised_pair(moments, *pairs, self.spec)
+        agent = standardised_pair(moments, batch.obs, batch.next_obs, self.spec)
         cost, metrics = fit_cost(o.cost, self.config.cost, expert, agent, k_fit)
         return o._replace(cost=cost, moments=moments, latest=o.latest | {"cost_gap": metrics["cost_gap"]})
 
     def _fit_inverse(self, o: OPOLOState, batch: Batch) -> OPOLOState:
-        inverse, error = o.inverse.fit(self.config.inverse, batch)
+        inverse, error = o.inverse.fit(self.config.inverse, batch, self.spec)
         return o._replace(inverse=inverse, latest=o.latest | {"inverse_loss": error})
 
     def critic_loss(
@@ -86,8 +86,7 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
     def penalty(self, o: OPOLOState, context: Context) -> Penalty:
         """Clone the inferred actions on the expert's states."""
         demos, count = context.demos, context.batch.obs.shape[0]
-        obs, next_obs = draw_pairs(context.key, demos.obs, demos.length, count)
-        error = cloning(obs, o.inverse(obs, next_obs))
+        error = cloning(*o.inverse(*draw_pairs(context.key, demos.obs, demos.length, count), self.spec))
         return lambda pi: self.config.clone * error(pi)
 
     def score(self, o: OPOLOState, obs: Array, length: Array, terminated: Array, returns: Array) -> Array:

@@ -8,10 +8,10 @@ import numpy as np
 from sfm.config.robot import RobotConfig
 from sfm.envs import rendering
 from sfm.envs.actions import ActionScale
+from sfm.envs.base import Motion, checked_state
 from sfm.envs.mjcf import files, servos, starts
 from sfm.envs.mjcf.files import mujoco
 from sfm.envs.mjcf.observation import Observation
-from sfm.envs.mjcf.starts import Motion
 from sfm.errors import SfmError
 
 USUAL_HZ = 50.0
@@ -48,7 +48,9 @@ class MjcfEnv:
         self.terminates = c.fall > 0
         self._lowest = c.fall * self._least_height(motion) if self.terminates else -np.inf
         self._whole_steps = model.opt.integrator == int(mujoco.mjtIntegrator.mjINT_RK4)
-        self._bad = [int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{what}")) for what in ("QPOS", "QVEL", "QACC")]
+        self._bad = [
+            int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{what}")) for what in ("QPOS", "QVEL", "QACC")
+        ]
         self._steps = 0
         self._renderer: rendering.Renderer | None = None
 
@@ -58,7 +60,7 @@ class MjcfEnv:
 
     def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
         """What is observed in the state qpos [nq], qvel [nv]; an episode that was running is over."""
-        starts.check(self.model, Motion(np.array([qpos]), np.array([qvel])), self.name)
+        qpos, qvel = checked_state(self, qpos, qvel)
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:], self.data.qvel[:] = qpos, qvel
         return self._begun()
@@ -152,7 +154,10 @@ def _ranges(model: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     for i in np.flatnonzero(model.actuator_ctrllimited == 0):
         joint = model.actuator_trnid[i, 0]
         on_joint = model.actuator_trntype[i] == int(mujoco.mjtTrn.mjTRN_JOINT)
-        places = model.actuator_biastype[i] == int(mujoco.mjtBias.mjBIAS_AFFINE) and model.actuator_biasprm[i, 1] != 0
+        places = (
+            model.actuator_biastype[i] == int(mujoco.mjtBias.mjBIAS_AFFINE)
+            and model.actuator_biasprm[i, 1] != 0
+        )
         if not (on_joint and places and model.jnt_limited[joint]):
             which = model.actuator(i).name or i
             raise SfmError(

@@ -13,7 +13,7 @@ mujoco: Any = importlib.import_module("mujoco")  # its functions are unknown to 
 
 
 def read(path: str | Path) -> Any:
-    """The mujoco.MjSpec of an MJCF file, or of the .zip that `pack` makes; it needs no other file any more."""
+    """The mujoco.MjSpec of an MJCF file, or of the .zip that `pack` makes; it needs no other file now."""
     path = Path(path)
     if not path.is_file():
         raise SfmError(f"no MJCF file {path}: give the path of a robot's .xml")

@@ -115,7 +115,7 @@ class Observation:
             dofs += [self.model.jnt_dofadr[j] + k for k in range(len(axes))]
             names += [f"{_name(self.model.joint(j), 'joint')}.velocity{axis}" for axis in axes]
         if dofs:
-            self._parts.append(lambda d, at=np.array(dofs): d.qvel[at])
+            self._parts.append(lambda d: d.qvel[dofs])
         return names
 
 
@@ -123,9 +123,7 @@ def _travels(model: Any, body: int) -> bool:
     """Whether the world's joints let a body go anywhere: by a free joint, or slides with a hinge."""
     first = model.body_jntadr[body]
     kinds = model.jnt_type[first : first + model.body_jntnum[body]].tolist()
-    return model.body_parentid[body] == 0 and (
-        FREE in kinds or (kinds.count(SLIDE) >= 2 and HINGE in kinds)
-    )
+    return model.body_parentid[body] == 0 and (FREE in kinds or (kinds.count(SLIDE) >= 2 and HINGE in kinds))
 
 
 def _driven(model: Any, data: Any) -> set[int]:

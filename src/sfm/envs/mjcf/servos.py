@@ -1,8 +1,8 @@
 """Position servos for a robot without actuators of its own, or in place of those it has.
 
 Gains follow from masses and lengths. A joint that carries a limb must hold it out against gravity; one of a
-limb on which the robot stands must hold up the rest, on a lever of half the limb. A servo gives `MARGIN` times
-that torque `REACH` radians from its target, and can swing its limb `PACE` times a second at least.
+limb on which the robot stands must hold up the rest, on a lever of half the limb. A servo gives `MARGIN`
+times that torque `REACH` radians from its target, and can swing its limb `PACE` times a second at least.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ def fit(spec: Any, path: Any) -> None:
     for joint in joints:
         joint.name = joint.name or f"joint{joint.id}"
         j = joint.id
-        _serve(spec, joint, model.jnt_range[j], loads[j], locked[j], loose[j])
+        _serve(spec, joint, model.jnt_range[j], *(float(of[j]) for of in (loads, locked, loose)))
     if spec.option.integrator == int(mujoco.mjtIntegrator.mjINT_EULER):  # which knows no damping of actuators
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
 
@@ -60,7 +60,7 @@ def _serve(spec: Any, joint: Any, limits: np.ndarray, load: float, locked: float
 
 
 def _inertias(model: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Of what hangs on each joint, about its axis, with all other joints locked and with all loose; [njnt]."""
+    """Of what hangs on a joint, about its axis, with all other joints locked and with all loose; [njnt]."""
     data, dense = mujoco.MjData(model), np.zeros((model.nv, model.nv))
     mujoco.mj_forward(model, data)
     mujoco.mj_fullM(model, data, dense)

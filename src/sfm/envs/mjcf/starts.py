@@ -1,21 +1,14 @@
 """Where the episodes of a robot start."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sfm.config.robot import RobotConfig
+from sfm.envs.base import Motion
 from sfm.envs.mjcf.files import mujoco
 from sfm.errors import SfmError
-
-
-class Motion(NamedTuple):
-    """States of a demonstrated motion, in any order."""
-
-    qpos: np.ndarray  # [N, nq]
-    qvel: np.ndarray  # [N, nv]
-
 
 Start = Callable[[Any, np.random.Generator], None]
 """(data, random numbers): sets positions and velocities, and all else to its defaults."""
