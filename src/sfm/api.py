@@ -175,6 +175,7 @@ def finish(
     from sfm.evaluation import curve
     from sfm.evaluation import video as film
     from sfm.evaluation.evaluate import evaluate
+    from sfm.evaluation.playback import Playback
     from sfm.evaluation.scores import reference
     from sfm.training.logs import read_rows
     from sfm.training.rollout import VIDEO, reset_seed
@@ -192,8 +193,10 @@ def finish(
         note(f"curve  {Path(run) / 'curve.png'}")
         if video:
             best = max(returns, key=lambda s: returns[s].mean())
-            for path in film.record(env, policies[best], Path(run), seed=reset_seed(best, VIDEO, 0)):
-                note(f"video  {path}")
+            beside = Playback.of(opened.decisions, opened.make_env())
+            start = reset_seed(best, VIDEO, 0)
+            for path in film.record(env, policies[best], Path(run), seed=start, beside=beside):
+                note(f"video  {path}{'' if beside is None else '  (right: the demonstration)'}")
     except SfmError as error:  # the evaluation is worth showing without pictures
         note(f"no picture: {error}")
     env.close()

@@ -31,10 +31,10 @@ from sfm.envs.repeat import automatic, repeated
 from sfm.errors import SfmError
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
 from sfm.reporter import Reporter
+from sfm.robots import ROBOT, keep, maker
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.jax_setup import set_up
 from sfm.training.logs import Logs, open_logs, read_rows
-from sfm.world import ROBOT, keep, world
 
 START = "start.safetensors"
 KEPT = ("task", "seed", "seeds", "warm_start", "action_repeat", "schedule.envs")  # in a fork
@@ -46,13 +46,18 @@ class Run:
         self, folder: Path, config: Config, demos: Demos | None, env: Callable[[], Env] | None = None
     ):
         self.folder, self.config, self.demos = Path(folder), config, demos
-        self.factory = env or world(config, demos, self.folder)
+        self.factory = env or maker(config, demos, self.folder)
         self.checkpoints = Checkpoints(self.folder / "checkpoints")
         self.rows: list[dict[str, Any]] = []
 
     def make_env(self) -> Env:
         """The environment of the run, in which a step is a decision."""
         return repeated(self.factory(), self.config.action_repeat)
+
+    @property
+    def decisions(self) -> Demos | None:
+        """The demonstrations in the steps of that environment."""
+        return self.demos and self.demos.thinned(self.config.action_repeat)
 
     def train(self, reporter: Reporter, *, tensorboard: bool = False, wandb: bool = False) -> bool:
         """Train from the newest checkpoint or the start; False if it was asked to stop before the end."""
@@ -118,8 +123,7 @@ class Run:
         set_up(self.config)
         from sfm.training.loop import Training  # imports JAX
 
-        demos = self.demos and self.demos.thinned(self.config.action_repeat)
-        return Training(self.config, self.make_env, demos, beginning)
+        return Training(self.config, self.make_env, self.decisions, beginning)
 
     def _restore(self, training: Any, logs: Logs, reporter: Reporter) -> None:
         step, arrays, meta, warnings = self.checkpoints.load()
@@ -145,7 +149,7 @@ def create(
 ) -> Run:
     """Make the run folder, after checking that what was asked for fits together."""
     folder = _unused(folder)
-    make_env = env or world(config, demos)
+    make_env = env or maker(config, demos)
     spare = [make_env()]  # it tells the dimensions now and is the first environment of training
     if not hasattr(spare[0], "obs_dim"):
         raise SfmError(

@@ -17,24 +17,28 @@ from sfm.errors import SfmError, unknown
 
 def names_of(env: Env) -> tuple[str, ...]:
     """The dimensions of what an environment observes; by number where it has no names."""
-    return getattr(env, "obs_names", None) or tuple(map(str, range(env.obs_dim)))
+    return getattr(env, "obs_names", None) or tuple(f"obs[{i}]" for i in range(env.obs_dim))
 
 
 def matched(demos: Demos | None, patterns: Sequence[str], env: Env) -> tuple[int, ...] | None:
     """The dimensions that the demonstrations have and some pattern, if there are any, names; None: all."""
     names = names_of(env)
     for pattern in patterns:
-        if not fnmatch.filter(names, pattern):
+        if not any(_fits(name, pattern) for name in names):
             raise unknown(f"dimension of '{env.name}'", pattern, names)
     had = names if demos is None or demos.names is None else demos.names
     chosen = tuple(
         i
         for i, name in enumerate(names)
-        if name in had and (not patterns or any(fnmatch.fnmatchcase(name, p) for p in patterns))
+        if name in had and (not patterns or any(_fits(name, p) for p in patterns))
     )
     if not chosen:
         raise SfmError(f"the demonstrations have nothing of what match names: they have {', '.join(had)}")
     return None if len(chosen) == len(names) else chosen
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatch.fnmatchcase(name, pattern)  # a name may have brackets
 
 
 def aligned(demos: Demos, env: Env) -> Demos:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from sfm.envs import Env, make
+from sfm.envs.base import rewarded
 from sfm.errors import SfmError
 from sfm.training.rollout import EVALUATE, play, reset_seed
 
@@ -19,9 +20,13 @@ def evaluate(
     *,
     hold: int = 1,
 ) -> np.ndarray:
-    """Returns [episodes]; the starts depend on `seed` alone, so that policies can be compared."""
+    """Returns [episodes]; the starts depend on `seed` alone, so that policies can be compared.
+
+    NaN where the environment has no reward.
+    """
     starts = [reset_seed(seed, EVALUATE, k) for k in range(episodes)]
-    return play([env], starts, policy, progress=progress, hold=hold).returns.astype(np.float64)
+    returns = play([env], starts, policy, progress=progress, hold=hold).returns.astype(np.float64)
+    return returns if rewarded(env) else np.full(episodes, np.nan)
 
 
 def evaluate_policy(

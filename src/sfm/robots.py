@@ -12,7 +12,7 @@ from sfm.errors import SfmError
 ROBOT = "robot.zip"
 
 
-def world(config: Config, demos: Demos | None, folder: Path | None = None) -> Callable[[], Env]:
+def maker(config: Config, demos: Demos | None, folder: Path | None = None) -> Callable[[], Env]:
     """How the environments of a run are made; a robot's from the file in the run's folder, if it is there."""
     if is_robot(config.task):
         kept = folder and folder / ROBOT
