@@ -23,8 +23,8 @@ from sfm import storage
 from sfm.config import Config, RobotConfig, flat, from_dict, to_dict
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
-from sfm.demos.matching import aligned, check_part, matched
-from sfm.demos.types import check, check_actions
+from sfm.demos.matching import check_fit
+from sfm.demos.types import check_actions
 from sfm.envs import Env
 from sfm.envs.base import rewarded
 from sfm.envs.repeat import automatic, repeated
@@ -161,8 +161,7 @@ def create(
     if config.needs == "nothing" and not rewarded(spare[0]):
         raise SfmError(f"{config.task} has no reward to learn from: choose a preset that imitates")
     if demos is not None:
-        check(aligned(demos, spare[0]), spare[0].obs_dim)
-        check_part(config, matched(demos, config.match, spare[0]), spare[0])
+        check_fit(config, demos, spare[0])
         if (shortest := int(demos.length.min())) < config.action_repeat:
             raise SfmError(
                 f"a demonstration of {shortest} steps is shorter than one decision: action_repeat is "

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfm.config import Config
-from sfm.demos.types import Demos
+from sfm.demos.types import Demos, check
 from sfm.envs import Env
+from sfm.envs.base import as_mujoco
 from sfm.errors import SfmError, unknown
+
+RATE_STATES = 500  # at most, tell the rate of a motion
 
 
 def names_of(env: Env) -> tuple[str, ...]:
@@ -52,6 +55,45 @@ def aligned(demos: Demos, env: Env) -> Demos:
     obs = np.zeros((*demos.obs.shape[:2], len(names)), np.float32)
     obs[..., [names.index(name) for name in demos.names]] = demos.obs
     return demos._replace(obs=obs, names=None)
+
+
+def told(env: Env, obs: np.ndarray) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """What positions and velocities tell of states obs [T, o], and its names; None: that is all of them."""
+    beyond = getattr(env, "beyond_motion", ())
+    if not beyond:
+        return obs, None
+    names = names_of(env)
+    kept = [i for i, name in enumerate(names) if name not in beyond]
+    return obs[:, kept], tuple(names[i] for i in kept)
+
+
+def check_fit(config: Config, demos: Demos, env: Env) -> None:
+    """Refuses demonstrations that a run in this environment cannot imitate."""
+    check(aligned(demos, env), env.obs_dim)
+    check_part(config, matched(demos, config.match, env), env)
+    check_rate(demos, env)
+
+
+def check_rate(demos: Demos, env: Env) -> None:
+    """Refuses a motion whose positions go on faster or slower than its velocities say."""
+    shown, motion = as_mujoco(env), demos.motion()
+    if shown is None or motion is None:
+        return
+    import mujoco
+
+    assert demos.qpos is not None
+    inside = np.arange(demos.obs.shape[1] - 1)[None] < demos.length[:, None]
+    after, moved, along, own = demos.qpos[:, 1:][inside], np.empty(shown.model.nv), 0.0, 0.0
+    for k in range(0, len(after), max(1, len(after) // RATE_STATES)):
+        mujoco.mj_differentiatePos(
+            shown.model, moved, env.control_timestep, *(x[k].astype(np.float64) for x in (motion.qpos, after))
+        )
+        along, own = along + float(moved @ motion.qvel[k]), own + float(np.square(motion.qvel[k]).sum())
+    if own > 1e-6 and not 0.75 < along / own < 1.33:
+        raise SfmError(
+            f"the demonstrations' motion is for steps of {env.control_timestep * along / own:.3g} s, but a "
+            f"step of '{env.name}' takes {env.control_timestep:.3g} s: make them anew, or give --control-hz"
+        )
 
 
 def check_part(config: Config, part: tuple[int, ...] | None, env: Env) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from sfm import storage
+from sfm.demos import Demos
 from sfm.envs import Env
+from sfm.errors import SfmError
 from sfm.evaluation.playback import Playback
 
 MAX_FPS = 30
@@ -58,6 +60,20 @@ def record(
             progress(step + 1, steps)
     storage.write_bytes(gif, _encode_gif(gif_frames, gif_fps))
     return [mp4, gif]
+
+
+def replay(env: Env, demos: Demos, path: Path, *, seconds: float = 10.0, height=240, width=320) -> None:
+    """Writes an mp4 of the first demonstration, which must have the states of its simulator."""
+    played = Playback.of(demos, env)
+    if played is None:
+        raise SfmError(
+            "only demonstrations with qpos and qvel, of an environment that takes them, are filmed"
+        )
+    every, fps = _slow_down(1 / env.control_timestep, MAX_FPS)
+    end = min(len(played.qpos), round(seconds * fps) * every)
+    with storage.atomic(Path(path)) as temporary, _mp4_writer(temporary, height, width, fps) as write:
+        for step in range(0, end, every):
+            write(played.frame(step, height, width))
 
 
 def _slow_down(fps: float, limit: float) -> tuple[int, float]:
