@@ -67,7 +67,7 @@ def from_motion(
     assert out is not None
     choices = {"units": units, "fps": fps, "period": period, "ground": ground, "forward": forward}
     made = motion.from_motion(clip, env, mapping, **choices, limits=limits, seconds=seconds)  # pyright: ignore[reportArgumentType]
-    provenance = {"task": model, "clip": clip.name, **made.report._asdict(), "mapping": made.mapping}
+    provenance = {"task": model, **made.report._asdict(), "source": clip.name, "mapping": made.mapping}
     npz.save(out, made.demos, provenance=storage.to_json(provenance))
     print(*made.report.lines(), f"wrote {out}: {len(made.demos.obs[0])} states", sep="\n")
     if video is not None:

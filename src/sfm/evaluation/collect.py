@@ -9,7 +9,7 @@ import numpy as np
 from sfm.config import Config, flat, to_dict, understood
 from sfm.demos import Demos
 from sfm.envs import Env
-from sfm.envs.base import as_mujoco
+from sfm.envs.watched import Watched
 from sfm.policy import Policy
 from sfm.presets import PRESETS, preset
 from sfm.training.rollout import DEMONSTRATE, play, reset_seed
@@ -35,13 +35,13 @@ def collect(
 ) -> tuple[Demos, dict[str, Any]]:
     """The `count` best of `candidates` noise-free episodes, and how they came to be."""
     starts = [reset_seed(seed, DEMONSTRATE, k) for k in range(candidates)]
-    watched = _Watched(env)
+    watched = Watched(env)
     played = play([cast(Any, watched)], starts, policy, progress=progress, hold=policy.action_repeat)
     returns = played.returns.astype(np.float64)
     chosen = sorted(np.argsort(-returns)[:count].tolist())
     best = [(played.obs[k, : played.length[k] + 1], played.action[k, : played.length[k]]) for k in chosen]
-    seen = [tuple(map(np.array, zip(*watched.episodes[k], strict=True))) for k in chosen]
-    qpos, qvel = zip(*seen, strict=True) if all(seen) else (None, None)
+    seen = [states for k in chosen if (states := watched.states(k))]
+    qpos, qvel = zip(*seen, strict=True) if seen else (None, None)
     obs, action = zip(*best, strict=True)
     demos = Demos.from_list(obs, action, qpos_list=qpos, qvel_list=qvel)
     return demos, {
@@ -55,30 +55,3 @@ def collect(
         | {"changed": changed(policy.meta)},
         "versions": {name: version(name) for name in ("dm_control", "mujoco", "jax", "numpy")},
     }
-
-
-class _Watched:
-    """An environment, and what its simulator held in every state: qpos and qvel, by episode."""
-
-    def __init__(self, env: Env):
-        self._env, self._shown = env, as_mujoco(env)
-        self.episodes: list[list[tuple[np.ndarray, np.ndarray]]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._env, name)
-
-    def reset(self, seed: int) -> np.ndarray:
-        obs = self._env.reset(seed)
-        self.episodes.append([])
-        self._look()
-        return obs
-
-    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
-        stepped = self._env.step(action)
-        self._look()
-        return stepped
-
-    def _look(self) -> None:
-        if self._shown:
-            data = self._shown.data
-            self.episodes[-1].append((data.qpos.copy(), data.qvel.copy()))

@@ -53,3 +53,10 @@ def free(model: Any) -> str | None:
 
 def _of_root(model: Any) -> list[int]:
     return [i for i in range(model.njnt) if model.body_parentid[model.jnt_bodyid[i]] == 0]
+
+
+def columns(model: Any, chosen: list[str]) -> list[int]:
+    """The columns of qpos that belong to these joints."""
+    sizes = {FREE: 7, BALL: 4}
+    starts = [(int(model.joint(n).qposadr[0]), sizes.get(int(model.joint(n).type[0]), 1)) for n in chosen]
+    return [at + k for at, size in starts for k in range(size)]

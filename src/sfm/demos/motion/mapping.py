@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sfm.demos.motion import expression
+from sfm.demos.motion import bundled, expression
 from sfm.demos.motion.clip import Clip
 from sfm.errors import SfmError, unknown
 
@@ -32,10 +32,12 @@ Mapping = dict[str, Entry]
 
 def load(path: str | Path) -> Mapping:
     """From TOML: joint = "expression", a number, or a table with from, scale, offset, clip, along."""
+    path = bundled.mapping(path)
     try:
         table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise SfmError(f"could not read {path}: {error.strerror or error}") from error
+        ours = ", ".join(bundled.names(bundled.MAPPINGS))
+        raise SfmError(f"could not read {path}: {error.strerror}; by name there are {ours}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SfmError(f"{path} is not TOML: {error}") from error
     return from_table(table, str(path))

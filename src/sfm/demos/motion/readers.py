@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from sfm.demos.limits import check_inflation
-from sfm.demos.motion import rotations
+from sfm.demos.motion import bundled, rotations
 from sfm.demos.motion.clip import Clip, checked, frame_time, identifier
 from sfm.errors import SfmError
 
@@ -20,7 +20,7 @@ _DM_JOINTS += ("left_hip", "left_knee", "left_ankle", "left_shoulder", "left_elb
 
 def read(path: str | Path, fps: float | None = None) -> Clip:
     """A clip from csv, npz, OpenSim's .mot or .sto, or DeepMimic's text; `fps` where a file does not say."""
-    path = Path(path)
+    path = bundled.clip(path)
     if fps is not None and not 1 <= fps <= 10_000:
         raise SfmError(f"--fps must lie between 1 and 10,000, not {fps:g}")
     try:
@@ -32,7 +32,9 @@ def read(path: str | Path, fps: float | None = None) -> Clip:
             raise SfmError(f"{path} is too large for a clip in text")
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise SfmError(f"could not read {path}: {error.strerror or error}") from error
+        ours = ", ".join(bundled.names(bundled.CLIPS))
+        reason = error.strerror or error
+        raise SfmError(f"could not read {path}: {reason}; by name there are {ours}") from error
     except UnicodeDecodeError as error:
         raise SfmError(f"{path} is in no known format: csv, npz, .mot, .sto or DeepMimic's text") from error
     if text.lstrip().startswith("{"):
@@ -41,13 +43,17 @@ def read(path: str | Path, fps: float | None = None) -> Clip:
 
 
 def _table(source: str, text: str, fps: float | None) -> Clip:
-    """csv, or OpenSim's storage: its header ends with a line `endheader`."""
+    """csv, or OpenSim's storage: its header ends with a line `endheader`.
+
+    Lines that begin with # are skipped; "# cycle" says that the last frame is the first again.
+    """
     degrees, lines = None, text.splitlines()
     ends = [i for i, line in enumerate(lines[:100]) if line.strip().lower() == "endheader"]
     if ends:
         found = re.search(r"inDegrees\s*=\s*(\w+)", text, re.IGNORECASE)
         degrees = found is not None and found[1].lower() == "yes"
         lines = lines[ends[0] + 1 :]
+    wraps = any(line.split() == ["#", "cycle"] for line in lines)
     lines = [line for line in lines if line.strip() and not line.startswith("#")]
     if len(lines) < 2:
         raise SfmError(f"{source}: no table with a header and rows of numbers")
@@ -65,7 +71,7 @@ def _table(source: str, text: str, fps: float | None) -> Clip:
     if rows.shape[1] != len(raw):
         raise SfmError(f"{source}: rows have {rows.shape[1]} columns, the header has {len(raw)}")
     channels = {name: rows[:, i] for name, i in zip(names, kept, strict=True)}
-    return Clip(source, *_timed(source, channels, fps), degrees)
+    return Clip(source, *_timed(source, channels, fps), degrees, wraps=wraps)
 
 
 def _timed(source: str, channels: dict[str, np.ndarray], fps: float | None) -> tuple[float, dict]:
