@@ -5,14 +5,16 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sfm.config import Config, overridden
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
+from sfm.demos.matching import aligned, matched
 from sfm.envs import Env, is_robot, make
+from sfm.envs.base import as_mujoco
 from sfm.errors import SfmError
 from sfm.policy import Policy, load_policy
 from sfm.presets import DEFAULT
@@ -21,6 +23,11 @@ from sfm.reporter import Reporter, Silent
 from sfm.run import Run, create, reopen
 from sfm.run import fork as fork_run
 from sfm.training.logs import check_extras
+
+if TYPE_CHECKING:
+    from sfm.evaluation.evaluate import Judged
+
+GAIT_EPISODES = 3
 
 
 class Result(NamedTuple):
@@ -170,13 +177,14 @@ def random_returns(task: str, episodes: int = 10, seed: int = 0) -> np.ndarray:
 
 def finish(
     run: Path, *, episodes: int, video: bool, seed: int | None = None, note: Callable[[str], None]
-) -> dict[int, np.ndarray]:
-    """Evaluate a run's kept policies, draw its curve and record a video. Returns [episodes] by seed."""
-    from sfm.evaluation import curve
+) -> dict[int, "Judged"]:
+    """Evaluate a run's kept policies, draw its curve and record a video. What each seed's was like."""
+    from sfm.evaluation import curve, gait
     from sfm.evaluation import video as film
-    from sfm.evaluation.evaluate import evaluate
+    from sfm.evaluation.evaluate import judge
     from sfm.evaluation.playback import Playback
     from sfm.evaluation.scores import reference
+    from sfm.training.likeness import likeness_to
     from sfm.training.logs import read_rows
     from sfm.training.rollout import VIDEO, reset_seed
 
@@ -184,7 +192,14 @@ def finish(
     config, env = opened.config, opened.make_env()
     seeds = range(config.seed, config.seed + config.seeds) if seed is None else [seed]
     policies = {s: load_policy(run, seed=s) for s in seeds}
-    returns = {s: evaluate(env, policy, episodes, s) for s, policy in policies.items()}
+    demos = opened.decisions
+    part = matched(demos, config.match, env)
+    alike = likeness_to(aligned(demos, env), [env], part) if demos else None
+    judged = {s: judge(env, policy, episodes, s, alike) for s, policy in policies.items()}
+    if demos and demos.qpos is not None and as_mujoco(env):
+        note(f"gait   the demonstration: {gait.of_demos(demos, env).words}")
+        for s, policy in policies.items():
+            note(f"gait   seed {s}: {gait.of_policy(env, policy, GAIT_EPISODES, s).words}")
     try:
         rows = read_rows(Path(run) / "metrics.jsonl")
         title, scale = f"{config.task}, {config.preset}", reference(config.task)
@@ -192,12 +207,12 @@ def finish(
         curve.plot(rows, Path(run) / "curve.png", title=title, **levels)
         note(f"curve  {Path(run) / 'curve.png'}")
         if video:
-            best = max(returns, key=lambda s: returns[s].mean())
-            beside = Playback.of(opened.decisions, opened.make_env())
+            best = max(judged, key=lambda s: judged[s].merit)
+            beside = Playback.of(demos, opened.make_env())
             start = reset_seed(best, VIDEO, 0)
             for path in film.record(env, policies[best], Path(run), seed=start, beside=beside):
                 note(f"video  {path}{'' if beside is None else '  (right: the demonstration)'}")
     except SfmError as error:  # the evaluation is worth showing without pictures
         note(f"no picture: {error}")
     env.close()
-    return returns
+    return judged

@@ -14,13 +14,6 @@ from tests.envs.mjcf.models import PLANAR, made
 
 ROOT = ("height", "gravity_x", "gravity_z", "velocity_x", "velocity_z", "turning_y")
 NAMES = tuple(f"torso.{part}" for part in ROOT)
-    "torso.height",
-    "torso.gravity_x",
-    "torso.gravity_z",
-    "torso.velocity_x",
-    "torso.velocity_z",
-    "torso.turning_y",
-]
 
 
 @pytest.fixture

@@ -24,14 +24,14 @@ class Constant:
         return np.full((len(obs), 1), self.action, np.float32)
 
 
-def evaluator() -> tuple[Evaluator, list]:
+def evaluator(demos=None) -> tuple[Evaluator, list]:
     made = []
 
     def make_env():
         made.append(make("probe_point"))
         return made[-1]
 
-    return Evaluator(SCHEDULE, make_env), made
+    return Evaluator(SCHEDULE, make_env, demos), made
 
 
 def test_a_row_tells_the_policies_of_the_beginning():
@@ -69,6 +69,25 @@ def test_a_kept_policy_that_is_the_current_one_is_played_once():
         pass
     assert policy.calls == 40  # of 20 steps: two episodes at once, and the third
     assert rows[0]["eval/current"] == rows[0]["eval/kept"]
+
+
+def test_policies_are_likened_to_the_demonstrations_where_there_are_some(point_demos):
+    """Those go to 0.5; the judge measures by the same random actions whatever it has judged before."""
+    progress = [SeedProgress(0)]
+
+    def to_half(obs, noise):
+        return np.clip((0.5 - obs) / 0.2, -1, 1)
+
+    rows = []
+    for policies in (Policies(SCHEDULE, [to_half]), Policies(SCHEDULE, [Constant(-1.0)])):
+        policies.current[0] = Constant(0.0)
+        with evaluator(point_demos)[0].judging([0], progress, policies) as judged:
+            pass
+        rows += judged
+    assert rows[0]["likeness/kept"] > 0.8
+    assert rows[0]["likeness/current"] < 0.5
+    assert rows[1]["likeness/current"] == rows[0]["likeness/current"]
+    assert rows[1]["likeness/kept"] < rows[0]["likeness/kept"]
 
 
 def test_starts_are_those_of_the_seed():

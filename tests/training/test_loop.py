@@ -78,6 +78,7 @@ def test_every_learner_finds_the_point(kind):
     training, _, judged = learn("probe_point", kind)
     best = training.evaluator.returns(0, lambda obs, noise: np.clip((0.5 - obs) / 0.2, -1, 1)).mean()
     assert judged[-1]["eval/current"] > best - 0.4
+    assert "likeness/current" not in judged[-1]  # there is no demonstration
     assert training.evaluator.returns(0, lambda obs, noise: 0 * obs).mean() < best - 5  # which is not easy
     distances = np.maximum(1.5 - 0.2 * np.arange(1, 21), 0)
     furthest = -np.sum(GAMMA ** np.arange(20) * distances**2)

@@ -1,5 +1,6 @@
 """What commands print when a run has ended or is evaluated."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +22,14 @@ def ended(result: api.Result, video: bool) -> int:
 
 
 def report(folder: Path, episodes: int, video: bool, seed: int | None = None) -> None:
-    returns = api.finish(folder, episodes=episodes, video=video, seed=seed, note=print)
+    judged = api.finish(folder, episodes=episodes, video=video, seed=seed, note=print)
     expert, task = api.expert_return(folder), reopen(folder).config.task
-    for number, mine in returns.items():
+    for number, (mine, likeness) in judged.items():
         close = f", {mine.mean() / expert:.0%} of the expert's {expert:.1f}" if expert else ""
         scores = normalised(task, mine)
         close += "" if scores is None else f", score {scores.mean():.2f} (0: random, 1: our expert)"
+        if math.isfinite(likeness):
+            close += f", likeness {likeness:.2f} (0: random, 1: the demonstrations again)"
         print(f"seed {number}: {summary(mine)}{close}")
 
 

@@ -5,7 +5,9 @@ A demonstration may have a part of a state alone: angles without velocities, no 
 """
 
 import fnmatch
+import importlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -79,8 +81,7 @@ def check_rate(demos: Demos, env: Env) -> None:
     shown, motion = as_mujoco(env), demos.motion()
     if shown is None or motion is None:
         return
-    import mujoco
-
+    mujoco: Any = importlib.import_module("mujoco")  # its functions are unknown to type checkers
     assert demos.qpos is not None
     inside = np.arange(demos.obs.shape[1] - 1)[None] < demos.length[:, None]
     after, moved, along, own = demos.qpos[:, 1:][inside], np.empty(shown.model.nv), 0.0, 0.0

@@ -1,14 +1,35 @@
-"""How well a policy does: returns of noise-free episodes, and of random actions to compare with."""
+"""How well a policy does: returns and likeness of noise-free episodes, and random actions to compare with."""
 
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sfm.envs import Env, make
 from sfm.envs.base import rewarded
 from sfm.errors import SfmError
+from sfm.training.buffer import Episodes
+from sfm.training.likeness import Likeness
 from sfm.training.rollout import EVALUATE, play, reset_seed
+
+
+class Judged(NamedTuple):
+    """What a policy's episodes were like."""
+
+    returns: np.ndarray  # [episodes]
+    likeness: float  # of all of them; NaN where there is nothing to tell it by
+
+    @property
+    def merit(self) -> float:
+        """By which one of several is chosen: the return, or the likeness where there is no reward."""
+        return self.likeness if np.isnan(self.returns).all() else float(self.returns.mean())
+
+
+def judge(env: Env, policy: Any, episodes: int, seed: int, alike: Likeness | None) -> Judged:
+    """`alike`: made for this environment, if there are demonstrations."""
+    played = episodes_of(env, policy, episodes, seed)
+    return Judged(_returns(env, played), alike(played.states) if alike else math.nan)
 
 
 def evaluate(
@@ -20,13 +41,19 @@ def evaluate(
     *,
     hold: int = 1,
 ) -> np.ndarray:
-    """Returns [episodes]; the starts depend on `seed` alone, so that policies can be compared.
+    """Returns [episodes]; the starts depend on `seed` alone, so that policies can be compared. NaN where the
+    environment has no reward."""
+    return _returns(env, episodes_of(env, policy, episodes, seed, progress=progress, hold=hold))
 
-    NaN where the environment has no reward.
-    """
-    starts = [reset_seed(seed, EVALUATE, k) for k in range(episodes)]
-    returns = play([env], starts, policy, progress=progress, hold=hold).returns.astype(np.float64)
-    return returns if rewarded(env) else np.full(episodes, np.nan)
+
+def _returns(env: Env, played: Episodes) -> np.ndarray:
+    returns = played.returns.astype(np.float64)
+    return returns if rewarded(env) else np.full(len(returns), np.nan)
+
+
+def episodes_of(env: Env, policy: Any, episodes: int, seed: int, **how: Any) -> Episodes:
+    """From starts that depend on `seed` alone; `how` as in `play`."""
+    return play([env], [reset_seed(seed, EVALUATE, k) for k in range(episodes)], policy, **how)
 
 
 def evaluate_policy(

@@ -8,19 +8,30 @@ from typing import Any
 import numpy as np
 
 from sfm.config import ScheduleConfig
+from sfm.demos import Demos
 from sfm.envs import Env
 from sfm.envs.base import rewarded
+from sfm.training.buffer import Episodes
 from sfm.training.clock import SeedProgress
 from sfm.training.keeping import Policies
+from sfm.training.likeness import Likeness, likeness_to
 from sfm.training.rollout import EVALUATE, play, reset_seed
 
 Row = dict[str, Any]
 
 
 class Evaluator:
-    def __init__(self, schedule: ScheduleConfig, make_env: Callable[[], Env]):
-        self.schedule, self.make_env = schedule, make_env
-        self.eval_envs: list[Env] = []  # made when they are first needed
+    def __init__(
+        self,
+        schedule: ScheduleConfig,
+        make_env: Callable[[], Env],
+        demos: Demos | None,
+        part: tuple[int, ...] | None = None,
+    ):
+        """`demos`: what the policies are likened to, if anything, in this part of a state."""
+        self.schedule, self.make_env, self.demos, self.part = schedule, make_env, demos, part
+        self.eval_envs: list[Env] = []  # made when they are first needed, like the next
+        self.likeness: Likeness | None = None
 
     @contextlib.contextmanager
     def judging(
@@ -34,23 +45,32 @@ class Evaluator:
             for i in due:
                 p = progress[i]
                 row = {"step": p.steps, "seed": p.seed, "updates": p.updates, "seconds": round(p.seconds, 3)}
-                begun.append((row, thread.submit(self._means, p.seed, policies.current[i], policies.kept[i])))
+                begun.append((row, thread.submit(self._judge, p.seed, policies.current[i], policies.kept[i])))
             yield rows
             for row, job in begun:
-                current, kept = job.result()
-                rows.append(row | {"eval/current": current, "eval/kept": kept})
+                rows.append(row | job.result())
 
     def returns(self, seed: int, policy: Any) -> np.ndarray:
-        """Of `eval_episodes` noise-free episodes, always from the same starts."""
+        """Of its episodes, [N]."""
+        return self.episodes(seed, policy).returns
+
+    def episodes(self, seed: int, policy: Any) -> Episodes:
+        """`eval_episodes` without noise, always from the same starts."""
         self.eval_envs = self.eval_envs or [self.make_env() for _ in range(self.schedule.envs)]
         starts = [reset_seed(seed, EVALUATE, k) for k in range(self.schedule.eval_episodes)]
-        return play(self.eval_envs, starts, policy).returns
+        return play(self.eval_envs, starts, policy)
 
-    def _means(self, seed: int, current: Any, kept: Any) -> tuple[float | None, float | None]:
-        now = self._mean(seed, current)
-        return now, now if kept is current else self._mean(seed, kept)
+    def _judge(self, seed: int, current: Any, kept: Any) -> Row:
+        now = self._measured(seed, current)
+        then = now if kept is current else self._measured(seed, kept)
+        told = (("current", now), ("kept", then))
+        return {f"{name}/{which}": value for which, measured in told for name, value in measured.items()}
 
-    def _mean(self, seed: int, policy: Any) -> float | None:
-        """The mean return; None where there is no reward."""
-        returns = self.returns(seed, policy)
-        return float(returns.mean()) if rewarded(self.eval_envs[0]) else None
+    def _measured(self, seed: int, policy: Any) -> dict[str, float | None]:
+        played = self.episodes(seed, policy)
+        reward = rewarded(self.eval_envs[0])
+        told: dict[str, float | None] = {"eval": float(played.returns.mean()) if reward else None}
+        if self.demos:
+            self.likeness = self.likeness or likeness_to(self.demos, self.eval_envs, self.part)
+            told["likeness"] = self.likeness(played.states)
+        return told
