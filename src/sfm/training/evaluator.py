@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sfm.config import ScheduleConfig
 from sfm.demos import Demos
 from sfm.envs import Env
 from sfm.envs.base import rewarded
 from sfm.training.buffer import Episodes
-from sfm.training.clock import SeedProgress
+from sfm.training.clock import Clock, SeedProgress
 from sfm.training.keeping import Policies
 from sfm.training.likeness import Likeness, likeness_to
 from sfm.training.rollout import EVALUATE, play, reset_seed
@@ -23,13 +22,14 @@ Row = dict[str, Any]
 class Evaluator:
     def __init__(
         self,
-        schedule: ScheduleConfig,
+        clock: Clock,
         make_env: Callable[[], Env],
         demos: Demos | None,
         part: tuple[int, ...] | None = None,
     ):
         """`demos`: what the policies are likened to, if anything, in this part of a state."""
-        self.schedule, self.make_env, self.demos, self.part = schedule, make_env, demos, part
+        self.clock, self.schedule, self.make_env = clock, clock.schedule, make_env
+        self.demos, self.part = demos, part
         self.eval_envs: list[Env] = []  # made when they are first needed, like the next
         self.likeness: Likeness | None = None
 
@@ -45,10 +45,14 @@ class Evaluator:
             for i in due:
                 p = progress[i]
                 row = {"step": p.steps, "seed": p.seed, "updates": p.updates, "seconds": round(p.seconds, 3)}
-                begun.append((row, thread.submit(self._judge, p.seed, policies.current[i], policies.kept[i])))
+                chosen = self.clock.chooses(p.steps)
+                policy = policies.average[i] if chosen else policies.kept[i]
+                job = thread.submit(self._judge, p.seed, policies.current[i], policy)
+                begun.append((i, policy if chosen else None, row, job))
             yield rows
-            for row, job in begun:
-                rows.append(row | job.result())
+            for i, policy, row, job in begun:
+                row |= job.result()
+                rows.append(row if policy is None else policies.liken(i, progress[i], policy, row))
 
     def returns(self, seed: int, policy: Any) -> np.ndarray:
         """Of its episodes, [N]."""

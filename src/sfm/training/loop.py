@@ -63,7 +63,7 @@ class Training:
         self.clock = Clock(s, self.experience.round_steps, (plan and plan.patience) or math.inf)
         self.learning = Learning(config, self.agent, self.clock, self.experience, known, beginning)
         self.policies = self.learning.policies
-        self.evaluator = Evaluator(s, make_env, known, part)
+        self.evaluator = Evaluator(self.clock, make_env, known, part)
         self.seconds = 0.0
 
     @property
