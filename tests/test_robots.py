@@ -59,7 +59,7 @@ def test_a_run_needs_the_file_no_more_and_goes_on_as_it_began(tmp_path, capsys):
     assert "gait   seed 0: " in told
     assert "seed 0: 2 episodes, without a reward, likeness " in told
     assert "return" not in told
-    with pytest.raises(SfmError, match=r"a fork keeps .*; robot.seconds is 0.8 in"):
+    with pytest.raises(SfmError, match=r"a fork keeps .*; robot.control_hz is 25.0 in"):
         fork(again, tmp_path / "other", dataclasses.replace(again.config, robot=RobotConfig()), print)
     forked = fork(again, tmp_path / "other", dataclasses.replace(again.config, n_step=2), print)
     assert forked.make_env().action_dim == 2

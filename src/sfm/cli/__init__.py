@@ -20,7 +20,7 @@ Imitation from states alone, by Successor Feature Matching.
   resume RUN        go on with a run that was stopped or killed
   fork RUN NEW      go on with a copy of a run, with other settings
   eval RUN          evaluate a trained policy, draw its curve, record a video
-  demos COMMAND     list, inspect, convert, examine and collect demonstrations
+  demos COMMAND     list, inspect, convert, examine, collect demonstrations; from motion
   presets           the named configurations
   tasks             the bundled tasks
 

@@ -1,4 +1,4 @@
-"""`sfm demos`: list, inspect, convert, examine and collect demonstrations."""
+"""`sfm demos`: list, inspect, convert, examine and collect demonstrations, and make them from motion."""
 
 from collections.abc import Sequence
 from pathlib import Path

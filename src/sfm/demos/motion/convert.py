@@ -149,7 +149,7 @@ def _own_root(model: Any, entries: mapping.Mapping) -> set[int]:
     """Columns of qpos that entries of the mapping decide."""
     own: set[int] = set()
     for name in entries:
-        joint = model.joint(name)
+        joint = joints.find(model, name)
         at = int(joint.qposadr[0])
         own |= set(range(at, at + (3 if joint.type[0] == joints.FREE else 1)))
     return own
