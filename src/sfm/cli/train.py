@@ -52,7 +52,7 @@ def main(args: Sequence[str]) -> int:
         short = {"schedule.steps": steps, "robot.control_hz": control_hz, "robot.actuators": actuators}
         config = overridden(config, {name: value for name, value in short.items() if value is not None})
         from sfm import api
-        from sfm.cli.report import ended
+        from sfm.cli.ending import ended
         from sfm.progress import Progress
 
         told: dict[str, Any] = {"reporter": Progress(), "tensorboard": tensorboard, "wandb": wandb}

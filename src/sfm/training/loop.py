@@ -166,8 +166,10 @@ class Training:
             p = self.progress[i]
             p.refreshes += 1
             p.next_refresh += plan.every
-            if plan.counted:
-                p.steps += self.experience.steps(fresh[i])
+            if plan.counted:  # and so they earn updates like any others
+                taken = self.experience.steps(fresh[i])
+                p.owed += self.clock.earned(p, taken)
+                p.steps += taken
             rows[i] |= measured | {"step": p.steps}
 
     # What a checkpoint holds.

@@ -56,7 +56,7 @@ def after_an_update(name: str, normalise: str, *several):
 )
 def test_what_is_not_matched_never_enters_and_what_is_matched_does(name, normalise):
     demos = random_demos()
-    blank = demos._replace(obs=demos.obs.at[..., 1].set(jnp.nan).at[..., 3].set(7.0))
+    blank = demos._replace(obs=demos.obs.at[..., 1].set(-50.0).at[..., 3].set(7.0))
     other = demos._replace(obs=demos.obs.at[..., 2].add(1.0))
     ours, same, moved = after_an_update(name, normalise, demos, blank, other)
     for a, b in zip(ours, same, strict=True):
