@@ -92,8 +92,8 @@ def check_rate(demos: Demos, env: Env) -> None:
         along, own = along + float(moved @ motion.qvel[k]), own + float(np.square(motion.qvel[k]).sum())
     if own > 1e-6 and not 0.75 < along / own < 1.33:
         raise SfmError(
-            f"the demonstrations' motion is for steps of {env.control_timestep * along / own:.3g} s, but a "
-            f"step of '{env.name}' takes {env.control_timestep:.3g} s: make them anew, or give --control-hz"
+            f"the demonstrations' motion is for steps of {env.control_timestep * along / own:.2g} s, but a "
+            f"step of '{env.name}' takes {env.control_timestep:.2g} s: make them anew, or give --control-hz"
         )
 
 
