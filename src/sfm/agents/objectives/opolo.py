@@ -43,7 +43,7 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
     def init(self, rng: np.random.Generator) -> OPOLOState:
         return OPOLOState(
             make_cost(self.config.cost, 2 * self.spec.matched_dim, rng),
-            Moments.zeros(self.spec.obs_dim),
+            Moments.zeros(self.spec.matched_dim),
             InverseModel.create(self.config.inverse, self.spec, rng),
             zeros(dtype=np.int32),
             {"cost_gap": zeros(), "inverse_loss": zeros()},
@@ -51,8 +51,13 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
 
     def reward(self, o: OPOLOState, obs: Array, next_obs: Array) -> Array:
         """-log P(these are the policy's) [..., 1], between 0 and `MAX_REWARD`."""
-        cost = o.cost.net(standardised_pair(o.moments, obs, next_obs, self.spec))
+        cost = o.cost.net(self._pair(o.moments, obs, next_obs))
         return jax.nn.softplus(-cost).clip(max=MAX_REWARD)
+
+    def _pair(self, moments: Moments, obs: Array, next_obs: Array) -> Array:
+        """What is matched of two states, as the cost sees it."""
+        part = self.spec.part
+        return standardised_pair(moments, part(obs), part(next_obs), self.spec._replace(matched=None))
 
     def update(self, o: OPOLOState, context: Context) -> tuple[OPOLOState, Array, Metrics]:
         c, batch, step = self.config, context.batch, context.step
@@ -66,9 +71,9 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
         batch, demos = context.batch, context.demos
         k_expert, k_fit = jax.random.split(context.key)
         pairs = draw_pairs(k_expert, demos.obs, demos.length, batch.obs.shape[0])
-        moments = o.moments.add(pairs[0])
-        expert = standardised_pair(moments, *pairs, self.spec)
-        agent = standardised_pair(moments, batch.obs, batch.next_obs, self.spec)
+        moments = o.moments.add(self.spec.part(pairs[0]))
+        expert = self._pair(moments, *pairs)
+        agent = self._pair(moments, batch.obs, batch.next_obs)
         cost, metrics = fit_cost(o.cost, self.config.cost, expert, agent, k_fit)
         return o._replace(cost=cost, moments=moments, latest=o.latest | {"cost_gap": metrics["cost_gap"]})
 
