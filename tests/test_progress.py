@@ -22,6 +22,19 @@ def test_lines_for_files_have_evaluations_and_no_bar(capsys, tmp_path):
     assert " ".join(fourth.split()) == "step 1,080 seed 0 kept 12.3 current 5.0 likeness 0.88 gap 0.5 2 s"
 
 
+def test_where_there_is_no_reward_no_return_is_shown(capsys, tmp_path):
+    progress, config = Progress(), tiny()
+    progress.begin(tmp_path / "run", config)
+    judged = {"eval/kept": None, "eval/current": None, "likeness/kept": 0.5, "likeness/current": 0.5}
+    progress.round([{"step": 80, "seed": 0, "seconds": 2.4, "gap": 0.5} | judged], config)
+    assert progress.evaluation == " likeness 0.50"
+    progress.end()
+    assert (
+        " ".join(capsys.readouterr().out.splitlines()[-1].split())
+        == "step 80 seed 0 likeness 0.50 gap 0.5 2 s"
+    )
+
+
 def test_the_bar_counts_the_steps_of_all_seeds(tmp_path):
     progress, config = Progress(), tiny(seeds=2, steps=100)
     progress.begin(tmp_path, config)

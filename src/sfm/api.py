@@ -12,7 +12,9 @@ import numpy as np
 from sfm.config import Config, overridden
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
-from sfm.envs import Env, make
+from sfm.demos.matching import aligned, matched
+from sfm.envs import Env, is_robot, make
+from sfm.envs.base import as_mujoco
 from sfm.errors import SfmError
 from sfm.policy import Policy, load_policy
 from sfm.presets import DEFAULT
@@ -24,6 +26,8 @@ from sfm.training.logs import check_extras
 
 if TYPE_CHECKING:
     from sfm.evaluation.evaluate import Judged
+
+GAIT_EPISODES = 3
 
 
 class Result(NamedTuple):
@@ -146,7 +150,8 @@ def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[De
 
 def default_folder(config: Config) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    return Path("runs") / f"{config.task.replace('/', '-')}_{config.preset}_seed{config.seed}_{stamp}"
+    task = Path(config.task).stem if is_robot(config.task) else config.task.replace("/", "-")
+    return Path("runs") / f"{task}_{config.preset}_seed{config.seed}_{stamp}"
 
 
 def expert_return(folder: Path) -> float | None:
@@ -174,9 +179,10 @@ def finish(
     run: Path, *, episodes: int, video: bool, seed: int | None = None, note: Callable[[str], None]
 ) -> dict[int, "Judged"]:
     """Evaluate a run's kept policies, draw its curve and record a video. What each seed's was like."""
-    from sfm.evaluation import curve
+    from sfm.evaluation import curve, gait
     from sfm.evaluation import video as film
     from sfm.evaluation.evaluate import judge
+    from sfm.evaluation.playback import Playback
     from sfm.evaluation.scores import reference
     from sfm.training.likeness import likeness_to
     from sfm.training.logs import read_rows
@@ -186,8 +192,14 @@ def finish(
     config, env = opened.config, opened.make_env()
     seeds = range(config.seed, config.seed + config.seeds) if seed is None else [seed]
     policies = {s: load_policy(run, seed=s) for s in seeds}
-    alike = likeness_to(demos, [env]) if (demos := opened.decisions) else None
+    demos = opened.decisions
+    part = matched(demos, config.match, env)
+    alike = likeness_to(aligned(demos, env), [env], part) if demos else None
     judged = {s: judge(env, policy, episodes, s, alike) for s, policy in policies.items()}
+    if demos and demos.qpos is not None and as_mujoco(env):
+        note(f"gait   the demonstration: {gait.of_demos(demos, env).words}")
+        for s, policy in policies.items():
+            note(f"gait   seed {s}: {gait.of_policy(env, policy, GAIT_EPISODES, s).words}")
     try:
         rows = read_rows(Path(run) / "metrics.jsonl")
         title, scale = f"{config.task}, {config.preset}", reference(config.task)
@@ -195,9 +207,11 @@ def finish(
         curve.plot(rows, Path(run) / "curve.png", title=title, **levels)
         note(f"curve  {Path(run) / 'curve.png'}")
         if video:
-            best = max(judged, key=lambda s: judged[s].returns.mean())
-            for path in film.record(env, policies[best], Path(run), seed=reset_seed(best, VIDEO, 0)):
-                note(f"video  {path}")
+            best = max(judged, key=lambda s: judged[s].merit)
+            beside = Playback.of(demos, opened.make_env())
+            start = reset_seed(best, VIDEO, 0)
+            for path in film.record(env, policies[best], Path(run), seed=start, beside=beside):
+                note(f"video  {path}{'' if beside is None else '  (right: the demonstration)'}")
     except SfmError as error:  # the evaluation is worth showing without pictures
         note(f"no picture: {error}")
     env.close()

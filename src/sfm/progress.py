@@ -59,9 +59,13 @@ class Progress:
         for row in rows:
             if "eval/kept" in row:
                 alike = f" likeness {row['likeness/kept']:.2f}" if "likeness/kept" in row else ""
-                self.evaluation = f" return {row['eval/kept']:.0f}{alike}"
+                returns, short = "", ""
+                if row["eval/kept"] is not None:  # where there is a reward
+                    short = f" return {row['eval/kept']:.0f}"
+                    returns = f"kept {row['eval/kept']:7.1f}  current {row['eval/current']:7.1f} "
+                self.evaluation = short + alike
                 self.note(
-                    f"step {row['step']:>9,}  seed {row['seed']}  kept {row['eval/kept']:7.1f}  "
-                    f"current {row['eval/current']:7.1f} {alike:14}{gap:14}  {row['seconds']:7.0f} s"
+                    f"step {row['step']:>9,}  seed {row['seed']}  {returns}{alike:14}{gap:14}  "
+                    f"{row['seconds']:7.0f} s"
                 )
         self.bar.update(self.task, completed=steps, status=f"{rate}{gap}{self.evaluation}")

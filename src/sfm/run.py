@@ -2,6 +2,7 @@
 
 RUN/config.json              what was asked for
 RUN/demos.npz                the demonstrations it imitates
+RUN/robot.zip                the robot's MJCF file with all that it needs, where the task is one
 RUN/start.safetensors        the policy it begins with, where it was given one
 RUN/metrics.jsonl            a row per seed and round, and one per evaluation
 RUN/history.jsonl            when, where and with what it was trained
@@ -20,22 +21,26 @@ from pathlib import Path
 from typing import Any
 
 from sfm import history, storage
-from sfm.config import Config, flat, from_dict, to_dict
+from sfm.config import Config, RobotConfig, flat, from_dict, to_dict
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
-from sfm.demos.types import check, check_actions
-from sfm.envs import Env, make
+from sfm.demos.matching import check_fit
+from sfm.demos.types import check_actions
+from sfm.envs import Env
+from sfm.envs.base import rewarded
 from sfm.envs.repeat import automatic, repeated
 from sfm.errors import SfmError
 from sfm.locks import held
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
 from sfm.reporter import Reporter
+from sfm.robots import ROBOT, keep, maker
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.jax_setup import set_up
 from sfm.training.logs import Logs, open_logs, read_rows
 
 START = "start.safetensors"
 KEPT = ("task", "seed", "seeds", "warm_start", "action_repeat", "schedule.envs")  # in a fork
+KEPT += tuple(f"robot.{f.name}" for f in dataclasses.fields(RobotConfig))
 
 
 class Run:
@@ -43,7 +48,7 @@ class Run:
         self, folder: Path, config: Config, demos: Demos | None, env: Callable[[], Env] | None = None
     ):
         self.folder, self.config, self.demos = Path(folder), config, demos
-        self.factory = env or (lambda: make(config.task))
+        self.factory = env or maker(config, demos, self.folder)
         self.checkpoints = Checkpoints(self.folder / "checkpoints")
         self.rows: list[dict[str, Any]] = []
 
@@ -147,7 +152,7 @@ def create(
 ) -> Run:
     """Make the run folder, after checking that what was asked for fits together."""
     folder = _unused(folder)
-    make_env = env or (lambda: make(config.task))
+    make_env = env or maker(config, demos)
     spare = [make_env()]  # it tells the dimensions now and is the first environment of training
     if not hasattr(spare[0], "obs_dim"):
         raise SfmError(
@@ -156,8 +161,10 @@ def create(
         )
     if config.action_repeat == 0:
         config = dataclasses.replace(config, action_repeat=automatic(spare[0]))
+    if config.needs == "nothing" and not rewarded(spare[0]):
+        raise SfmError(f"{config.task} has no reward to learn from: choose a preset that imitates")
     if demos is not None:
-        check(demos, spare[0].obs_dim)
+        check_fit(config, demos, spare[0])
         if (shortest := int(demos.length.min())) < config.action_repeat:
             raise SfmError(
                 f"a demonstration of {shortest} steps is shorter than one decision: action_repeat is "
@@ -171,6 +178,8 @@ def create(
     beginning = _beginning(config, spare[0]) if config.begins_with_policy else None
     if demos is not None:
         npz.save(folder / "demos.npz", demos, provenance=storage.to_json(provenance or {}))
+    if env is None:
+        keep(config, folder)
     if beginning is not None:
         storage.write_bytes(folder / START, beginning.read_bytes())
     storage.write_json(folder / "config.json", to_dict(config))
@@ -226,7 +235,7 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
     run = Run(folder, config, source.demos, source.factory)
     run.training().restore(arrays, meta)  # an error, and nothing written, if it cannot go on from there
     run.checkpoints.save(step, arrays, meta)
-    for name in ("demos.npz", START, "metrics.jsonl", "policies/*"):
+    for name in ("demos.npz", ROBOT, START, "metrics.jsonl", "policies/*"):
         for path in source.folder.glob(name):
             storage.write_bytes(folder / path.relative_to(source.folder), path.read_bytes())
     storage.write_json(folder / "config.json", to_dict(config))

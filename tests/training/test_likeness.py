@@ -110,3 +110,11 @@ def test_random_actions_are_the_same_however_many_environments_play_them(point_d
     assert one == two
     again = likeness_to(Demos(*(None if x is None else x[:1] for x in point_demos)), [make("probe_point")])
     assert again(walk) != one
+
+
+def test_where_a_part_is_known_the_rest_does_not_count():
+    """The third number of the demonstration means nothing, and that of the policy is far away."""
+    told, other = stride(0.8, 1), [e + np.array([0, 0, 100]) for e in stride(0.8, 3)]
+    part = Likeness([e * [1, 1, np.nan] for e in told], noise(4), part=(0, 1))
+    assert part(other) == pytest.approx(1.0, abs=0.02)
+    assert Likeness(told, noise(4))(other) < 0

@@ -134,10 +134,11 @@ def collect(
     from sfm.envs import make
     from sfm.evaluation.collect import collect as record
     from sfm.policy import load_policy
+    from sfm.run import reopen
 
     check_new(target, force)
     actor = load_policy(policy)
-    env = make(actor.meta["task"])
+    env = reopen(policy).factory() if (policy / "config.json").is_file() else make(actor.meta["task"])
     with Bar() as bar:
         task = bar.add_task("episodes", total=candidates)
         demos, made = record(env, actor, count, candidates, seed, lambda n: bar.update(task, completed=n))

@@ -30,8 +30,10 @@ def report(folder: Path, episodes: int, video: bool, seed: int | None = None) ->
         close += "" if scores is None else f", score {scores.mean():.2f} (0: random, 1: our expert)"
         if math.isfinite(likeness):
             close += f", likeness {likeness:.2f} (0: random, 1: the demonstrations again)"
-        print(f"seed {number}: return {summary(mine)}{close}")
+        print(f"seed {number}: {summary(mine)}{close}")
 
 
 def summary(returns: np.ndarray) -> str:
-    return f"{returns.mean():.1f} +- {returns.std():.1f} over {len(returns)} episodes"
+    if np.isnan(returns).all():
+        return f"{len(returns)} episodes, without a reward"
+    return f"return {returns.mean():.1f} +- {returns.std():.1f} over {len(returns)} episodes"

@@ -33,6 +33,6 @@ def main(
     from sfm.cli.ending import report, summary
 
     if random:
-        print(f"random actions: return {summary(api.random_returns(str(run), episodes, seed or 0))}")
+        print(f"random actions: {summary(api.random_returns(str(run), episodes, seed or 0))}")
     else:
         report(run, episodes, video, seed)

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tyro
 from tyro.conf import Positional
@@ -26,6 +26,8 @@ def main(args: Sequence[str]) -> int:
         demo: int | None = None,
         run: Path | None = None,
         steps: int | None = None,
+        control_hz: float | None = None,
+        actuators: Literal["model", "pd"] | None = None,
         video: bool = True,
         tensorboard: bool = False,
         wandb: bool = False,
@@ -35,18 +37,20 @@ def main(args: Sequence[str]) -> int:
         Writes a run folder with the log, resumable checkpoints, policies, a curve and a video.
 
         Args:
-            task: A bundled task (see `sfm tasks`), a dm_control task, or a Gymnasium id.
+            task: A bundled task (see `sfm tasks`), a dm_control task, a Gymnasium id, or a robot's .xml.
             demos: Demonstrations; default: the one bundled for the task.
             demo: Use only this one of several demonstrations, counted from 0; default: all of --demos.
             run: The run folder; default: a new one under runs/.
             steps: Short for --schedule.steps.
+            control_hz: Short for --robot.control-hz.
+            actuators: Short for --robot.actuators.
             video: Record a video at the end.
             tensorboard: Log to TensorBoard too.
             wandb: Log to Weights & Biases too.
         """
         config = dataclasses.replace(base, task=task, **vars(settings))
-        if steps is not None:
-            config = overridden(config, {"schedule.steps": steps})
+        short = {"schedule.steps": steps, "robot.control_hz": control_hz, "robot.actuators": actuators}
+        config = overridden(config, {name: value for name, value in short.items() if value is not None})
         from sfm import api
         from sfm.cli.ending import ended
         from sfm.progress import Progress

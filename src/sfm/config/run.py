@@ -7,6 +7,7 @@ from typing import Literal
 from sfm.config.checks import AtLeastOne, BelowOne, NotNegativeInt, check, require
 from sfm.config.learners import LearnerConfig, TD3Config
 from sfm.config.objectives import BCConfig, Needs, ObjectiveConfig, SFMConfig
+from sfm.config.robot import RobotConfig
 from sfm.config.schedule import ScheduleConfig
 
 Normalise = Literal["none", "features", "all"]
@@ -17,7 +18,8 @@ class Config:
     """One run, whole."""
 
     task: str = ""
-    """The task is a bundled one (see `sfm tasks`), another of dm_control, or a Gymnasium id."""
+    """The task is a bundled one (see `sfm tasks`), another of dm_control, a Gymnasium id, or the path of a
+    robot's MJCF file."""
     preset: str = ""
     """The preset is a named configuration (see `sfm presets`), from which all other options start."""
     gamma: BelowOne = 0.99
@@ -31,6 +33,11 @@ class Config:
     normalise: Normalise = "none"
     """States are standardised by running statistics of replay for no network, for phi and what it learns with
     (`features`), or for all."""
+    match: tuple[str, ...] = ()
+    """The demonstrations are matched in these dimensions of a state alone, by name or pattern (`*.velocity`),
+    and with none in all that they have; the policy sees all."""
+    robot: RobotConfig = field(default_factory=RobotConfig)
+    """The robot is how an MJCF file becomes an environment."""
     learner: LearnerConfig = field(default_factory=TD3Config)
     """The learner is how to learn."""
     objective: ObjectiveConfig = field(default_factory=SFMConfig)
@@ -60,6 +67,11 @@ class Config:
     def needs(self) -> Needs:
         """What of demonstrations this run needs."""
         return "actions" if self.warm_start == "bc" else self.objective.needs
+
+    @property
+    def needs_whole_states(self) -> str:
+        """Why demonstrations must have all dimensions of a state, or nothing if a part is enough."""
+        return "the actor begins as a clone" if self.warm_start == "bc" else self.objective.needs_whole_states
 
     def __post_init__(self) -> None:
         """Checks what concerns several parts; each has checked itself."""

@@ -41,12 +41,22 @@ class Stack:
 
     def __init__(self, name: str):
         self.name, self._before = name, 0
+        self._names: tuple[str, ...] | None = None  # of the dimensions of states
         self._lengths: list[int] = []
         self._rows = {kind: _Rows() for kind in ("state", "action", "qpos", "qvel")}
 
     def begin(self, name: str) -> None:
         """Errors from now on name the file `name` and count its demonstrations."""
         self.name, self._before = name, len(self._lengths)
+
+    def call(self, names: tuple[str, ...]) -> None:
+        """Says which dimensions of a state the demonstrations have, in their order."""
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise SfmError(f"{self.name}: 'names' has '{twice}' twice")
+        if self._names not in (None, names):
+            raise SfmError(f"{self.name}: 'names' differs from that of the files before")
+        self._names = names
 
     def add(self, obs: Any, action: Any = None, qpos: Any = None, qvel: Any = None) -> None:
         """Adds obs[t+1,o] and perhaps action[t,a] or [t+1,a], whose last row is then dropped, and perhaps
@@ -85,7 +95,10 @@ class Stack:
         """All demonstrations; the stack is empty afterwards: its memory is theirs."""
         if not self._lengths:
             raise SfmError(f"{self.name}: there are no demonstrations")
-        length, times = np.array(self._lengths, np.int32), max(self._lengths)
+        if self._names is not None and len(self._names) != self._rows["state"].dim:
+            dims = self._rows["state"].dim
+            raise SfmError(f"{self.name}: {len(self._names)} 'names' for states of {dims} dimensions")
+        length, times, names = np.array(self._lengths, np.int32), max(self._lengths), self._names
         dims = sum(rows.dim for rows in self._rows.values())
         check_memory(self.name, 4 * len(length) * (times + 1) * dims)
         made = {
@@ -95,7 +108,7 @@ class Stack:
             for kind, rows in self._rows.items()
         }
         self.__init__(self.name)
-        return Demos(made["state"], made.get("action"), length, made.get("qpos"), made.get("qvel"))
+        return Demos(made["state"], made.get("action"), length, made.get("qpos"), made.get("qvel"), names)
 
     def _check(self, matrix: np.ndarray, kind: str) -> None:
         i, before = len(self._lengths) - self._before, self._rows.get(kind)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sfm.envs.base import Motion
 from sfm.errors import SfmError
 
 
@@ -13,7 +14,8 @@ class Demos(NamedTuple):
 
     obs[N,T+1,o], padded with the last state; action[N,T,a], padded with zeros, or None; length[N] int32.
     Where they come from MuJoCo also its positions and velocities in those states, qpos[N,T+1,nq] and
-    qvel[N,T+1,nv]: both or neither.
+    qvel[N,T+1,nv]: both or neither. `names` [o] says which dimensions of the environment's states they have,
+    where that is not all of them in their order.
     """
 
     obs: np.ndarray
@@ -21,11 +23,19 @@ class Demos(NamedTuple):
     length: np.ndarray
     qpos: np.ndarray | None = None
     qvel: np.ndarray | None = None
+    names: tuple[str, ...] | None = None
 
     def episodes(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Each demonstration without padding: obs[t+1,o], action[t,a] or None."""
         for i, length in enumerate(self.length):
             yield self.obs[i, : length + 1], None if self.action is None else self.action[i, :length]
+
+    def motion(self) -> Motion | None:
+        """The simulator's states of all demonstrations, but for the last of each, after which none comes."""
+        if self.qpos is None or self.qvel is None:
+            return None
+        inside = np.arange(self.obs.shape[1])[None] < self.length[:, None]
+        return Motion(self.qpos[inside], self.qvel[inside])
 
     def thinned(self, every: int) -> "Demos":
         """Each `every`-th state, as decisions that hold for that many steps see them, and the mean of the
@@ -46,7 +56,7 @@ class Demos(NamedTuple):
         times, states = int(self.length[index]), (self.obs, self.qpos, self.qvel)
         obs, qpos, qvel = (s if s is None else s[index : index + 1, : times + 1] for s in states)
         action = None if self.action is None else self.action[index : index + 1, :times]
-        return Demos(obs, action, self.length[index : index + 1], qpos, qvel)  # pyright: ignore[reportArgumentType]
+        return Demos(obs, action, self.length[index : index + 1], qpos, qvel, self.names)  # pyright: ignore[reportArgumentType]
 
     @staticmethod
     def from_list(

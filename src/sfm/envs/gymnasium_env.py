@@ -17,6 +17,7 @@ class GymnasiumEnv:
 
     terminates = True  # for all that is known
     parallel = False
+    rewarded = True
 
     def __init__(self, name: str):
         self.name = name

@@ -199,7 +199,7 @@ def _newest(lines: list[bytes], seeds: int) -> tuple[dict[int, Row], dict[int, R
         newer = last.setdefault(seed, row)
         if row.get("step", 0) > newer.get("step", 0):  # evaluations may come after a later round
             last[seed] = row
-        if row.get("eval/kept", row.get("eval/checkpoint")) is not None:
+        if "eval/kept" in row or row.get("eval/checkpoint") is not None:  # None where there is no reward
             judged.setdefault(
                 seed, row if "eval/kept" in row else {**row, "eval/kept": row["eval/checkpoint"]}
             )

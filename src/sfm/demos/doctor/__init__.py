@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sfm.demos.doctor import checks, motion
-from sfm.demos.doctor.findings import Finding, error
+from sfm.demos.doctor.findings import Finding, error, warning
 from sfm.demos.doctor.reference import reference
 from sfm.demos.load import load
 from sfm.demos.types import Demos
@@ -30,6 +30,9 @@ def examine(demos: Demos, task: str, gamma: float = 0.99) -> list[Finding]:
     gamma is the discount that will be trained with: it decides how long a demonstration must be.
     """
     env = reference(task)
+    if demos.names is not None:
+        part = f"states have a part of the dimensions alone: {', '.join(demos.names)}"
+        return [warning(part, "Training takes a part; nothing else is examined of it.")]
     for check in checks.DECISIVE:
         if found := list(check(demos, env)):
             return found

@@ -28,7 +28,8 @@ def read(path: Path, stack: Stack) -> None:
     """Adds the demonstrations of a file.
 
     .npz: `obs` [T+1,o] or [N,T+1,o], perhaps `action` (T or T+1 rows), `length` [N] (transitions), and
-    `qpos` and `qvel` of a simulator (T+1 rows); other arrays are ignored. .npy: states [T+1,o] or [N,T+1,o].
+    `qpos` and `qvel` of a simulator (T+1 rows), and `names` [o], which says which dimensions `obs` has where
+    it lacks some; other arrays are ignored. .npy: states [T+1,o] or [N,T+1,o].
     """
     with open(path, "rb") as file:
         magic = file.read(6)
@@ -38,6 +39,8 @@ def read(path: Path, stack: Stack) -> None:
             _add(path, stack, _open(path, "the file", file, size, size))
         elif magic.startswith(b"PK"):
             with zipfile.ZipFile(file) as archive:
+                if names := _names(path, archive):
+                    stack.call(names)
                 _add(path, stack, *(_member(path, archive, name) for name in MEMBERS))
         else:
             raise SfmError(f"{path} is not a NumPy file (.npz or .npy)")
@@ -50,6 +53,7 @@ def save(path: str | Path, demos: Demos, **extra: Any) -> None:
         if array.dtype == object:
             raise SfmError(f"could not write {path}: '{name}' is neither number, array nor string")
     beside = {"action": demos.action, "qpos": demos.qpos, "qvel": demos.qvel}
+    beside["names"] = None if demos.names is None else np.array(demos.names)
     arrays |= {name: values for name, values in beside.items() if values is not None}
     with storage.atomic(Path(path)) as temporary, open(temporary, "wb") as file:
         np.savez_compressed(file, obs=demos.obs, length=demos.length, **arrays)  # pyright: ignore[reportArgumentType]
@@ -90,7 +94,18 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> _Array | None:
     return _open(path, f"'{name}'", archive.open(entry), entry.file_size, entry.compress_size)
 
 
-def _open(path: Path, name: str, stream: IO[bytes], size: int, stored: int) -> _Array:
+def _names(path: Path, archive: zipfile.ZipFile) -> tuple[str, ...] | None:
+    """The array `names`, if there is one."""
+    if "names.npy" not in archive.namelist():
+        return None
+    entry = archive.getinfo("names.npy")
+    found = _open(path, "'names'", archive.open(entry), entry.file_size, entry.compress_size, kinds="U")
+    if len(found.shape) != 1:
+        raise SfmError(f"{path}: 'names' has shape {list(found.shape)}, expected one name per dimension")
+    return tuple(map(str, found.whole()))
+
+
+def _open(path: Path, name: str, stream: IO[bytes], size: int, stored: int, kinds: str = "biuf") -> _Array:
     """Reads the header of an array of `size` bytes, header included, of which `stored` lie on the disk."""
     check_inflation(str(path), size, stored)
     version = np.lib.format.read_magic(stream)
@@ -99,8 +114,8 @@ def _open(path: Path, name: str, stream: IO[bytes], size: int, stored: int) -> _
     shape, fortran, dtype = _HEADERS[version](stream)
     if dtype.hasobject:
         raise SfmError(f"{path} holds Python objects, not numbers; save plain float arrays instead")
-    if dtype.kind not in "biuf":
-        raise SfmError(f"{path}: {name} holds no numbers but {dtype}")
+    if dtype.kind not in kinds:
+        raise SfmError(f"{path}: {name} holds no {'numbers' if kinds != 'U' else 'text'} but {dtype}")
     present = size - stream.tell()
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != present:
         raise SfmError(f"{path} is damaged: {name} declares shape {list(shape)} but has {present:,} bytes")
