@@ -1,17 +1,17 @@
 """The library: everything the command line does, as functions."""
 
 import dataclasses
-import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfm.config import Config, overridden
+from sfm.config import Config, overridden, whole
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
+from sfm.demos.formats import npz_files
 from sfm.envs import Env, make
 from sfm.errors import SfmError
 from sfm.policy import Policy, load_policy
@@ -40,12 +40,14 @@ class Result(NamedTuple):
 
 def train(
     env: str | Callable[[], Env] | None = None,
-    demos: str | Path | Demos | np.ndarray | list[np.ndarray] | None = None,
+    demos: str | Path | Demos | np.ndarray | Sequence[np.ndarray] | None = None,
     preset: str | None = None,
     *,
     config: Config | None = None,
     demo: int | None = None,
     folder: str | Path | None = None,
+    force: bool = False,
+    progress: bool = True,
     reporter: Reporter | None = None,
     tensorboard: bool = False,
     wandb: bool = False,
@@ -54,9 +56,11 @@ def train(
     """Train a policy that behaves like the demonstrations.
 
     env: a task name, a Gymnasium id, or a function that makes an `sfm.envs.Env`; None: the task of `config`.
-    demos: a path, `Demos`, one array of states [T+1, o] or a list of them; None: the bundled one.
+    demos: a path, `Demos`, states [T+1, o] or [N, T+1, o], or a list of arrays; None: the bundled one.
     preset: a named configuration to start from; None: `fast`, or `config`, which is a whole configuration.
     demo: use only this one of several demonstrations, counted from 0.
+    force: train although the demonstrations do not fit the environment.
+    progress: show how it goes; `reporter` is told instead, where there is one.
     overrides: fields of `Config` by their dotted path with `__` for the dot, or by their bare name where
     only one place has it: `steps=20_000`, `learner__lr_actor=1e-3`.
     """
@@ -73,11 +77,20 @@ def train(
         )
     check_extras(tensorboard, wandb)
     name = env if isinstance(env, str) else getattr(env, "__name__", "custom")
-    whole = dataclasses.replace(base, task=name)
-    found, provenance = find_demos(demos, whole, demo)
-    place = Path(folder) if folder else default_folder(whole)
-    run = create(place, whole, found, None if isinstance(env, str) else env, provenance)
-    return _train(run, reporter or Silent(), tensorboard, wandb)
+    asked = dataclasses.replace(base, task=name)
+    found, provenance = find_demos(demos, asked, demo)
+    place = Path(folder) if folder else default_folder(asked)
+    told = _told(reporter, progress)
+
+    def examine(demos: Demos, env: Env, config: Config) -> None:
+        from sfm.demos.doctor.before import before_training
+
+        before_training(demos, env, config, told.note, force)
+
+    bundled_ones = demos is None
+    factory = None if isinstance(env, str) else env
+    run = create(place, asked, found, factory, provenance, None if bundled_ones else examine)
+    return _train(run, told, tensorboard, wandb)
 
 
 def resume(
@@ -85,13 +98,15 @@ def resume(
     *,
     env: Callable[[], Env] | None = None,
     steps: int | None = None,
+    progress: bool = True,
     reporter: Reporter | None = None,
     tensorboard: bool = False,
     wandb: bool = False,
 ) -> Result:
     """Go on with a run that was stopped or killed, up to `steps` if given."""
     check_extras(tensorboard, wandb)
-    return _train(reopen(Path(folder), env, steps), reporter or Silent(), tensorboard, wandb)
+    run = reopen(Path(folder), env, None if steps is None else whole(steps, "steps"))
+    return _train(run, _told(reporter, progress), tensorboard, wandb)
 
 
 def fork(
@@ -100,6 +115,7 @@ def fork(
     changes: Mapping[str, Any] | None = None,
     *,
     env: Callable[[], Env] | None = None,
+    progress: bool = True,
     reporter: Reporter | None = None,
     **overrides: Any,
 ) -> Result:
@@ -107,9 +123,18 @@ def fork(
 
     What is learned, replay and log are taken over, so networks and replay must keep their sizes.
     """
-    old, told = reopen(Path(source), env), reporter or Silent()
+    old, told = reopen(Path(source), env), _told(reporter, progress)
     config = overridden(old.config, {**(changes or {}), **overrides})
     return _train(fork_run(old, Path(folder), config, told.note), told, False, False)
+
+
+def _told(reporter: Reporter | None, progress: bool) -> Reporter:
+    """Who is told how it goes."""
+    if reporter is None and progress:
+        from sfm.progress import Progress
+
+        return Progress()
+    return reporter or Silent()
 
 
 def _train(run: Run, reporter: Reporter, tensorboard: bool, wandb: bool) -> Result:
@@ -131,16 +156,26 @@ def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[De
     elif isinstance(demos, (str, Path)):
         demos, provenance = load_demos(demos), {"source": str(demos)}
     elif not isinstance(demos, Demos):
-        demos = Demos.from_list(demos if isinstance(demos, list) else [demos])
+        demos = Demos.from_list(_each(demos))
     if index is None:
         return demos, provenance
     if not 0 <= index < len(demos.length):
         raise SfmError(f"there is no demonstration {index}: there are {len(demos.length)}, counted from 0")
     if "returns" in provenance:
         provenance = {**provenance, "returns": [provenance["returns"][index]]}
-    obs, action = list(demos.episodes())[index]
-    one = Demos.from_list([obs], None if action is None else [action])
-    return one, {**provenance, "index": index}
+    return demos.only(index), {**provenance, "index": index}
+
+
+def _each(demos: Any) -> list[Any]:
+    """One array of states [T+1, o], several in one [N, T+1, o], or a list or tuple of single ones."""
+    if isinstance(demos, list | tuple):
+        first = np.ndim(demos[0]) if len(demos) and not isinstance(demos[0], list | tuple) else 2
+        return list(demos) if first != 1 else [demos]
+    if not hasattr(demos, "__array__"):
+        raise SfmError(
+            f"demos must be a path, Demos, an array of states or a list of them, not {type(demos).__name__}"
+        )
+    return list(demos) if np.ndim(demos) == 3 else [demos]
 
 
 def default_folder(config: Config) -> Path:
@@ -149,14 +184,10 @@ def default_folder(config: Config) -> Path:
 
 
 def expert_return(folder: Path) -> float | None:
-    """The demonstrations' mean return, where their provenance tells it."""
+    """The demonstrations' mean return, where it is known."""
     path = Path(folder) / "demos.npz"
-    if not path.exists():
-        return None
-    with np.load(path, allow_pickle=False) as data:
-        text = str(data["provenance"]) if "provenance" in data.files else "{}"
-    returns = json.loads(text).get("returns")
-    return float(np.mean(returns)) if returns else None
+    returns = npz_files.load(path).returns if path.exists() else None
+    return None if returns is None else float(returns.mean())
 
 
 def random_returns(task: str, episodes: int = 10, seed: int = 0) -> np.ndarray:

@@ -137,8 +137,9 @@ def create(
     demos: Demos | None,
     env: Callable[[], Env] | None = None,
     provenance: dict[str, Any] | None = None,
+    examine: Callable[[Demos, Env, Config], None] | None = None,
 ) -> Run:
-    """Make the run folder, after checking that what was asked for fits together."""
+    """Make the run folder, after checking that what was asked for fits together, `examine` included."""
     folder = _unused(folder)
     make_env = env or (lambda: make(config.task))
     spare = [make_env()]  # it tells the dimensions now and is the first environment of training
@@ -161,6 +162,8 @@ def create(
     if demos is not None and config.needs == "actions":
         who = "--warm-start bc" if config.warm_start == "bc" else config.preset or config.objective.kind
         check_actions(demos, spare[0].action_dim, who)
+    if demos is not None and examine is not None:
+        examine(demos, spare[0], config)
     beginning = _beginning(config, spare[0]) if config.begins_with_policy else None
     if demos is not None:
         npz.save(folder / "demos.npz", demos, provenance=storage.to_json(provenance or {}))

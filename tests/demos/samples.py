@@ -46,9 +46,10 @@ def demos(lengths=LENGTHS, obs_dim: int = 3, action_dim: int | None = 2, seed: i
 def assert_equal(a: Demos, b: Demos) -> None:
     np.testing.assert_array_equal(a.obs, b.obs, strict=True)
     np.testing.assert_array_equal(a.length, b.length, strict=True)
-    assert (a.action is None) == (b.action is None)
-    if a.action is not None and b.action is not None:
-        np.testing.assert_array_equal(a.action, b.action, strict=True)
+    for one, other in ((a.action, b.action), (a.reward, b.reward)):
+        assert (one is None) == (other is None)
+        if one is not None and other is not None:
+            np.testing.assert_array_equal(one, other, strict=True)
 
 
 def write_lerobot(path: Path, given: Demos, version: str = "v3.0", rows: int = 5) -> Path:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import tyro
 from tyro.conf import Positional
 
+from sfm.cli.numbers import Steps
 from sfm.cli.parse import TASK, command, value_of
 from sfm.config import Config, overridden
 from sfm.config.sentences import sentences
@@ -25,7 +26,8 @@ def main(args: Sequence[str]) -> int:
         demos: Path | None = None,
         demo: int | None = None,
         run: Path | None = None,
-        steps: int | None = None,
+        steps: Steps | None = None,
+        force: bool = False,
         video: bool = True,
         tensorboard: bool = False,
         wandb: bool = False,
@@ -40,6 +42,7 @@ def main(args: Sequence[str]) -> int:
             demo: Use only this one of several demonstrations, counted from 0; default: all of --demos.
             run: The run folder; default: a new one under runs/.
             steps: Short for --schedule.steps.
+            force: Train although the doctor finds that the demonstrations do not fit.
             video: Record a video at the end.
             tensorboard: Log to TensorBoard too.
             wandb: Log to Weights & Biases too.
@@ -51,7 +54,12 @@ def main(args: Sequence[str]) -> int:
         from sfm.cli.report import ended
         from sfm.progress import Progress
 
-        told: dict[str, Any] = {"reporter": Progress(), "tensorboard": tensorboard, "wandb": wandb}
+        told: dict[str, Any] = {
+            "force": force,
+            "reporter": Progress(),
+            "tensorboard": tensorboard,
+            "wandb": wandb,
+        }
         return ended(api.train(demos=demos, config=config, demo=demo, folder=run, **told), video)
 
     return train(args)

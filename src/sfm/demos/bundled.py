@@ -20,7 +20,12 @@ def names() -> list[str]:
 
 def bundled(task: str) -> Demos | None:
     """The demonstrations of a task, or None if none are bundled."""
-    return npz_files.load(DATA / f"{task}.npz") if task in names() else None
+    return npz_files.load(found) if (found := file(task)) else None
+
+
+def file(task: str) -> Path | None:
+    """Where the demonstrations of a task are, or None if none are bundled."""
+    return DATA / f"{task}.npz" if task in names() else None
 
 
 def provenance(task: str) -> dict[str, Any]:

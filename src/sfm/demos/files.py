@@ -1,6 +1,7 @@
 """Small helpers around files and folders."""
 
 import contextlib
+import os
 import re
 import secrets
 import shutil
@@ -18,7 +19,7 @@ def natural(name: str | Path) -> list[tuple[int, str]]:
 
 def check_new(path: str | Path, force: bool) -> None:
     """Refuses to overwrite a file, unless forced to."""
-    if Path(path).is_file() and not force:
+    if os.path.isfile(path) and not force:
         raise SfmError(f"{path} exists: choose another name, or overwrite it with --force")
 
 

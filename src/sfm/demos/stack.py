@@ -7,19 +7,21 @@ from typing import Any
 import numpy as np
 
 from sfm.demos.limits import MAX_DEMOS, check_memory
+from sfm.demos.repair import NONE, Repair
 from sfm.demos.types import Demos, check_finite
 from sfm.errors import SfmError
 
 Read = Callable[[Path, "Stack"], None]  # adds the demonstrations of a file to a stack
 
 
-def gather(name: str, sources: Iterable[tuple[Path, Read]]) -> Demos:
+def gather(name: str, sources: Iterable[tuple[Path, Read]], repair: Repair = NONE) -> Demos:
     """All demonstrations of some files; whatever is wrong with one becomes one line that names it."""
-    stack = Stack(name)
+    stack = Stack(name, repair)
     for path, read in sources:
         stack.begin(str(path))
         try:
             read(path, stack)
+            stack.check_asked()
         except SfmError as error:
             if str(path) in str(error):
                 raise
@@ -36,59 +38,97 @@ def gather(name: str, sources: Iterable[tuple[Path, Read]]) -> Demos:
 class Stack:
     """Checks demonstrations as they come and turns them into `Demos`; `name` begins each error.
 
-    There are actions in the end if every demonstration has some.
+    In the end there are actions, or rewards, if every demonstration has some. Each demonstration is changed by
+    `repair` before it is judged; `columns` are the names of its state columns, where a reader knows some.
     """
 
-    def __init__(self, name: str):
-        self.name, self._before = name, 0
+    def __init__(self, name: str, repair: Repair = NONE):
+        self.name, self.repair, self._before = name, repair, 0
+        self.columns: list[str] = []
+        self._asked = False  # a reader whether the fields of its file were renamed
         self._lengths: list[int] = []
-        self._states = _Rows()
-        self._actions: _Rows | None = _Rows()  # none once a demonstration has none
+        self._rows = {kind: _Rows() for kind in ("state", "action", "reward")}
 
     def begin(self, name: str) -> None:
         """Errors from now on name the file `name` and count its demonstrations."""
-        self.name, self._before = name, len(self._lengths)
+        self.name, self._before, self.columns, self._asked = name, len(self._lengths), [], False
 
-    def add(self, obs: Any, action: Any = None) -> None:
-        """Adds obs[t+1,o] and perhaps action[t,a] or [t+1,a], whose last row is then dropped."""
+    def fields(self, present: Iterable[str], name: str) -> list[str]:
+        """The fields of a file that hold the states, `name` unless others were asked for."""
+        self._asked = True
+        return self.repair.sources(present, name)
+
+    def field(self, present: Iterable[str], name: str) -> str:
+        """The field of a file that is read as `name`."""
+        self._asked = True
+        return self.repair.source(present, name)
+
+    def names(self, columns: list[str]) -> list[str]:
+        """The columns of a table by the names that they are to be read by."""
+        self._asked = not self.repair.key
+        return self.repair.renamed(columns)
+
+    def check_asked(self) -> None:
+        """Refuses a repair that the reader of a file without fields cannot follow."""
+        if (self.repair.key or self.repair.rename) and not self._asked:
+            raise SfmError(f"{self.name} has no fields with names: --key and --rename do not work with it")
+
+    def add(self, obs: Any, action: Any = None, *, reward: Any = None) -> None:
+        """Adds obs[t+1,o] and perhaps action[t,a] or [t+1,a], whose last row is then dropped, and perhaps
+        reward[t] or [t+1], which counts only if it is whole."""
         i, name = len(self._lengths) - self._before, self.name
         if len(self._lengths) >= MAX_DEMOS:
             raise SfmError(f"{name}: more than {MAX_DEMOS:,} demonstrations; split the file")
-        obs = _matrix(obs, f"{name}: the states of demonstration {i}")
+        which, of_actions = (
+            f"{name}: the states of demonstration {i}",
+            f"{name}: the actions of demonstration {i}",
+        )
+        obs = _numbers(obs, which)
         length = len(obs) - 1
         if length < 1:
             raise SfmError(f"{name}: demonstration {i} needs at least 2 states, has {len(obs)}")
-        self._check(obs, "state", self._states)
         if action is not None:
-            action = _matrix(action, f"{name}: the actions of demonstration {i}")
+            action = _numbers(action, of_actions)
             if len(action) - length not in (0, 1):
                 raise SfmError(
                     f"{name}: demonstration {i} has {len(action)} actions for {length + 1} states, "
                     f"expected {length} (or {length + 1}, the last one unused)"
                 )
             action = action[:length]
-            self._check(action, "action", self._actions)
-        self._states.append(obs)
-        if action is None:
-            self._actions = None
-        elif self._actions is not None:
-            self._actions.append(action)
-        self._lengths.append(length)
+        obs, action, reward = self.repair.apply((obs, action, _rewards(reward, length)), self.columns)
+        if len(obs) < 2:
+            raise SfmError(f"{name}: --slice or --every leaves {len(obs)} states of demonstration {i}")
+        given = {"state": _single(obs, which)}
+        if action is not None:
+            given["action"] = _single(action, of_actions)
+        for kind, matrix in given.items():
+            self._check(matrix, kind)
+        if reward is not None:
+            given["reward"] = reward[:, None]
+        self._rows = {kind: rows for kind, rows in self._rows.items() if kind in given}
+        for kind, rows in self._rows.items():
+            rows.append(given[kind])
+        self._lengths.append(len(obs) - 1)
 
     def demos(self) -> Demos:
         """All demonstrations; the stack is empty afterwards: its memory is theirs."""
         if not self._lengths:
             raise SfmError(f"{self.name}: there are no demonstrations")
         length, times = np.array(self._lengths, np.int32), max(self._lengths)
-        dims = self._states.dim + (self._actions.dim if self._actions else 0)
+        dims = sum(rows.dim for rows in self._rows.values())
         check_memory(self.name, 4 * len(length) * (times + 1) * dims)
-        obs = self._states.padded(length + 1, times + 1, edge=True)
-        action = self._actions.padded(length, times, edge=False) if self._actions else None
-        self.__init__(self.name)
-        return Demos(obs, action, length)
+        made = {
+            kind: rows.padded(length + 1, times + 1, edge=True)
+            if kind == "state"
+            else rows.padded(length, times, edge=False)
+            for kind, rows in self._rows.items()
+        }
+        self.__init__(self.name, self.repair)
+        reward = made["reward"][..., 0] if "reward" in made else None
+        return Demos(made["state"], made.get("action"), length, reward)
 
-    def _check(self, matrix: np.ndarray, kind: str, before: "_Rows | None") -> None:
-        i = len(self._lengths) - self._before
+    def _check(self, matrix: np.ndarray, kind: str) -> None:
+        i, before = len(self._lengths) - self._before, self._rows.get(kind)
         if before and before.count and matrix.shape[1] != before.dim:
             raise SfmError(
                 f"{self.name}: demonstration {i} has {kind}s of {matrix.shape[1]} dimensions, "
@@ -126,8 +166,8 @@ class _Rows:
         return data.reshape(len(counts), times, self.dim)
 
 
-def _matrix(value: Any, which: str) -> np.ndarray:
-    """value as float32 [time,dimension]."""
+def _numbers(value: Any, which: str) -> np.ndarray:
+    """value as numbers [time,dimension]."""
     try:
         matrix = np.asarray(value)
     except ValueError as error:  # nested lists of unequal lengths
@@ -136,6 +176,11 @@ def _matrix(value: Any, which: str) -> np.ndarray:
         raise SfmError(f"{which} are not numbers but of type {matrix.dtype}")
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise SfmError(f"{which} have shape {list(matrix.shape)}, expected [time, dimension]")
+    return matrix
+
+
+def _single(matrix: np.ndarray, which: str) -> np.ndarray:
+    """matrix[time,dimension] as float32."""
     with np.errstate(over="ignore"):
         single = matrix.astype(np.float32, copy=False)
     overflow = np.isinf(single) & np.isfinite(matrix)
@@ -145,3 +190,13 @@ def _matrix(value: Any, which: str) -> np.ndarray:
             f"{which} are too large for float32: {matrix[time, dim]:g} at time {time}, dimension {dim}"
         )
     return single
+
+
+def _rewards(value: Any, length: int) -> np.ndarray | None:
+    """value as float32 [length], or None where that is not what it is: nothing is learned from it."""
+    try:
+        with np.errstate(over="ignore"):
+            reward = np.asarray(value, np.float64).reshape(-1)[:length].astype(np.float32)
+    except (TypeError, ValueError):
+        return None
+    return reward if len(reward) == length and np.isfinite(reward).all() else None

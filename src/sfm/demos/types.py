@@ -11,12 +11,19 @@ from sfm.errors import SfmError
 class Demos(NamedTuple):
     """N demonstrations of up to T transitions, float32; demonstration i has length[i] + 1 states.
 
-    obs[N,T+1,o], padded with the last state; action[N,T,a], padded with zeros, or None; length[N] int32.
+    obs[N,T+1,o], padded with the last state; action[N,T,a], padded with zeros, or None; length[N] int32;
+    reward[N,T], padded with zeros, or None: nothing is learned from it, it tells how good the expert is.
     """
 
     obs: np.ndarray
     action: np.ndarray | None
     length: np.ndarray
+    reward: np.ndarray | None = None
+
+    @property
+    def returns(self) -> np.ndarray | None:
+        """Of each demonstration [N], float64, where they are known."""
+        return None if self.reward is None else self.reward.sum(1, np.float64)
 
     def episodes(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Each demonstration without padding: obs[t+1,o], action[t,a] or None."""
@@ -34,29 +41,40 @@ class Demos(NamedTuple):
             action = action[:, : longest * every].reshape(len(obs), longest, every, -1).mean(2)
         return Demos(obs, action, length)
 
+    def only(self, index: int) -> "Demos":
+        """One of the demonstrations, without padding."""
+        one, times = slice(index, index + 1), int(self.length[index])
+        action, reward = (None if x is None else x[one, :times] for x in (self.action, self.reward))
+        return Demos(self.obs[one, : times + 1], action, self.length[one], reward)
+
     @staticmethod
     def from_list(
-        obs_list: Sequence[Any], action_list: Sequence[Any] | None = None, name: str = "demonstrations"
+        obs_list: Sequence[Any],
+        action_list: Sequence[Any] | None = None,
+        name: str = "demonstrations",
+        reward_list: Sequence[Any] | None = None,
     ) -> "Demos":
-        """Joins and checks demonstrations of different lengths: obs[t+1,o] and action[t,a] or [t+1,a] each.
+        """Joins and checks demonstrations of different lengths: obs[t+1,o], action[t,a] or [t+1,a], reward[t].
 
         An action after the last state, as some recorders store it, is dropped. `name` begins each error.
         """
         from sfm.demos.stack import Stack
 
-        if action_list is not None and len(action_list) != len(obs_list):
-            raise SfmError(
-                f"{name}: actions of {len(action_list)} demonstrations, but states of {len(obs_list)}"
-            )
+        for kind, given in (("actions", action_list), ("rewards", reward_list)):
+            if given is not None and len(given) != len(obs_list):
+                raise SfmError(
+                    f"{name}: {kind} of {len(given)} demonstrations, but states of {len(obs_list)}"
+                )
         stack = Stack(name)
         for i, obs in enumerate(obs_list):
-            stack.add(obs, None if action_list is None else action_list[i])
+            action, reward = (None if x is None else x[i] for x in (action_list, reward_list))
+            stack.add(obs, action, reward=reward)
         return stack.demos()
 
 
 def check(demos: Demos, obs_dim: int | None, name: str = "demonstrations") -> None:
     """Refuses demonstrations that are empty, inconsistent, not finite, or not of `obs_dim` dimensions."""
-    obs, action, length = demos
+    obs, action, length = demos[:3]
     if obs.ndim != 3 or 0 in obs.shape:
         raise SfmError(f"{name}: there are no demonstrations (states of shape {list(obs.shape)})")
     count, times = obs.shape[0], obs.shape[1]

@@ -37,8 +37,12 @@ def collect(
     played = play([env], starts, policy, progress=progress, hold=policy.action_repeat)
     returns = played.returns.astype(np.float64)
     chosen = sorted(np.argsort(-returns)[:count].tolist())
-    best = [(played.obs[k, : played.length[k] + 1], played.action[k, : played.length[k]]) for k in chosen]
-    demos = Demos.from_list([obs for obs, _ in best], [action for _, action in best])
+    steps = played.length
+    demos = Demos.from_list(
+        [played.obs[k, : steps[k] + 1] for k in chosen],
+        [played.action[k, : steps[k]] for k in chosen],
+        reward_list=[played.reward[k, : steps[k]] for k in chosen],
+    )
     return demos, {
         "task": env.name,
         "returns": [round(float(returns[k]), 3) for k in chosen],
