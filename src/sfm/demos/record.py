@@ -20,8 +20,8 @@ class Record(gymnasium.Wrapper):
         with Record(gymnasium.make("Pendulum-v1"), "swings.npz") as env:
             ...  # play
 
-    Observations are flattened. Actions are kept if their space is a bounded Box, mapped to [-1, 1], and so are
-    rewards. The path's suffix decides the format, as for `sfm demos convert`.
+    Observations are flattened. Actions are kept if their space is a bounded Box, mapped to [-1, 1], and so
+    are rewards. The path's suffix decides the format, as for `sfm demos convert`.
     """
 
     def __init__(self, env: gymnasium.Env, path: str | Path | None = None):

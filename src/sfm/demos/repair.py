@@ -20,7 +20,7 @@ class Repair:
     """
 
     key: str = ""
-    """The field that holds the states, in LeRobot, Minari, imitation or npz files; several are joined: a,b."""
+    """The field that holds the states of LeRobot, Minari, imitation or npz; several are joined: a,b."""
     rename: tuple[str, ...] = ()
     """Read a column or a field by another name: OLD=NEW, as in hip=action_0 or observations=obs."""
     columns: str = ""

@@ -38,8 +38,8 @@ def gather(name: str, sources: Iterable[tuple[Path, Read]], repair: Repair = NON
 class Stack:
     """Checks demonstrations as they come and turns them into `Demos`; `name` begins each error.
 
-    In the end there are actions, or rewards, if every demonstration has some. Each demonstration is changed by
-    `repair` before it is judged; `columns` are the names of its state columns, where a reader knows some.
+    In the end there are actions, or rewards, if every demonstration has some. Each demonstration is changed
+    by `repair` before it is judged; `columns` are the names of its state columns, where a reader knows some.
     """
 
     def __init__(self, name: str, repair: Repair = NONE):

@@ -54,7 +54,7 @@ class Demos(NamedTuple):
         name: str = "demonstrations",
         reward_list: Sequence[Any] | None = None,
     ) -> "Demos":
-        """Joins and checks demonstrations of different lengths: obs[t+1,o], action[t,a] or [t+1,a], reward[t].
+        """Joins and checks demonstrations of any length: obs[t+1,o], action[t,a] or [t+1,a], reward[t].
 
         An action after the last state, as some recorders store it, is dropped. `name` begins each error.
         """

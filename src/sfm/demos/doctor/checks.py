@@ -39,7 +39,7 @@ def _dimensions(demos: Demos, env: Reference) -> Iterator[Finding]:
     elif found == 2 * env.obs_dim:
         advice = f"That is two states beside each other: sfm demos convert --columns 0-{env.obs_dim - 1}"
     elif found == env.obs_dim + 1:
-        advice = "One column too many, perhaps a row number, the time or the reward: sfm demos convert --drop COLUMN"
+        advice = "One column too many, perhaps the time or the reward: sfm demos convert --drop COLUMN"
     yield error(f"states have {found} dimensions, '{env.name}' has {env.obs_dim}", advice)
 
 
@@ -59,7 +59,7 @@ def _lengths(demos: Demos, env: Reference) -> Iterator[Finding]:
     if long.any():
         yield warning(
             f"longer than an episode of '{env.name}', {env.max_steps} steps: {listed('demonstration', long)}",
-            "Perhaps several episodes are joined, or frames were added: sfm demos convert --slice A:B, or --every K",
+            "Perhaps episodes are joined, or frames were added: sfm demos convert --slice A:B, or --every K",
         )
 
 
@@ -74,8 +74,8 @@ def too_short(demos: Demos, env: Reference, config: Config) -> Iterator[Finding]
     if discounts(config) and short.any():
         least, enough = demos.length[short].min(), int(np.ceil(np.log(0.05) / np.log(gamma)))
         yield warning(
-            f"too short for the discount {config.gamma}: {listed('demonstration', short)}; after {least} steps "
-            f"the future still weighs {gamma**least:.0%}",
+            f"too short for the discount {config.gamma}: {listed('demonstration', short)}; after {least} "
+            f"steps the future still weighs {gamma**least:.0%}",
             f"Record {min(enough, env.max_steps)} steps or more, or train with a smaller gamma.",
         )
 
@@ -210,7 +210,7 @@ def _scale(demos: Demos, env: Reference) -> Iterator[Finding]:
     large = (ratio > 10) & (reach > 1e-6)
     if large.any():
         factor = float(np.median(ratio[large]))
-        advice = "Check units (sfm demos convert --scale, --degrees), offsets and the order of columns (--reorder)."
+        advice = "Check units (sfm demos convert --scale), offsets and the order of columns (--reorder)."
         if 20 < factor < 180 and large.sum() > 1:
             advice = (
                 "Perhaps degrees instead of radians (a factor of 57.3): sfm demos convert --degrees COLUMNS"

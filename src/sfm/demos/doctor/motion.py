@@ -37,7 +37,7 @@ def _repeats(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
     if pauses > (0.05 if env.pauses == 0 else 0.25 + 2 * env.pauses):
         yield warning(
             f"{pauses:.0%} of the states repeat the one before exactly, and then motion goes on",
-            "Frames were duplicated, or the recorder ran faster than the environment: drop them, as by sfm demos convert --every 2",
+            "Frames were duplicated, or the recorder ran too fast: drop them, as by sfm demos convert --every 2",
         )
 
 
@@ -49,7 +49,7 @@ def _circles(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
         yield error(
             f"dimensions {pairs}{' and others' if len(wrong) > 4 else ''} are cosine and sine of an angle in "
             f"'{env.name}', on a circle of radius 1; here the radius is about {_radius(episodes, env):.2g}",
-            "Check the order of columns (sfm demos convert --reorder), and that nothing was scaled or smoothed.",
+            "Check the order of columns (sfm demos convert --reorder); was anything scaled or smoothed?",
         )
 
 

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -27,8 +27,8 @@ def read(path: Path, stack: Stack) -> None:
 
     With a header, a column `episode` tells demonstrations apart, columns `action...` are actions, `reward` is
     the reward, those that count or time rows (`step`, `frame`, `index`, `time`, `timestamp`) and that say
-    whether an episode is done are ignored, all others are state. Without one, all columns are state. The action
-    beside an episode's last state is unused.
+    whether an episode is done are ignored, all others are state. Without one, all columns are state. The
+    action beside an episode's last state is unused.
     """
     with open(path, encoding="utf-8-sig", newline="") as file:
         add_blocks(stack, _blocks(path, file, _columns(path, file, stack)))
@@ -88,8 +88,8 @@ def _columns(path: Path, file: IO[str], stack: Stack) -> _Columns:
         )
     stack.columns = [cells[i] for i in state]
     skipped.update(state[i] for i in stack.repair.ignored(stack.columns))
-    one = (found[0] if found else None for found in (episode, reward))
-    return _Columns(delimiter, len(cells), state, action, *one, frozenset(skipped))
+    first = [found[0] if found else None for found in (episode, reward)]
+    return _Columns(delimiter, len(cells), state, action, first[0], first[1], frozenset(skipped))
 
 
 def _is_number(cell: str) -> bool:
@@ -102,7 +102,7 @@ def _is_number(cell: str) -> bool:
 
 def _blocks(path: Path, file: IO[str], columns: _Columns) -> Iterator[Block]:
     lines = filter(str.strip, iter(lambda: file.readline(_LONGEST_LINE), ""))
-    anything = {i: lambda cell: 0.0 for i in columns.ignored}
+    anything: dict[int | str, Callable[[str], float]] = {i: lambda cell: 0.0 for i in columns.ignored}
     while some := list(itertools.islice(lines, _ROWS)):
         try:  # as float64, so that a number too large for float32 is noticed
             rows = np.loadtxt(

@@ -18,7 +18,7 @@ _END = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 def read(path: Path, stack: Stack) -> None:
-    """Adds the trajectories of a folder: columns obs [T+1,o], perhaps acts [T,a] or [T] (all NaN: none), rews [T].
+    """Adds the trajectories of a folder: obs [T+1,o], perhaps acts [T,a] or [T] (all NaN: none), rews [T].
 
     Arrow alone reads it: the `datasets` library brings pandas and takes seconds to import.
     """

@@ -28,8 +28,8 @@ def load(path: str | Path) -> Demos:
 def read(path: Path, stack: Stack) -> None:
     """Adds the demonstrations of a file.
 
-    .npz: `obs` [T+1,o] or [N,T+1,o], perhaps `action` (T or T+1 rows), `length` [N] (transitions) and `reward`
-    [T] or [N,T]; other arrays are ignored. .npy: states [T+1,o] or [N,T+1,o].
+    .npz: `obs` [T+1,o] or [N,T+1,o], perhaps `action` (T or T+1 rows), `length` [N] (transitions) and
+    `reward` [T] or [N,T]; other arrays are ignored. .npy: states [T+1,o] or [N,T+1,o].
     """
     with open(path, "rb") as file:
         magic = file.read(6)
@@ -89,7 +89,8 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> _Array:
     if f"{name}.npy" not in archive.namelist():
         found = ", ".join(member.removesuffix(".npy") for member in archive.namelist()[:20])
         raise SfmError(
-            f"{path} has no array '{name}', only: {found or 'nothing'}; sfm demos convert --rename OLD=NEW helps"
+            f"{path} has no array '{name}', only: {found or 'nothing'}; "
+            "sfm demos convert --rename OLD=NEW helps"
         )
     entry = archive.getinfo(f"{name}.npy")
     return _open(path, f"'{name}'", archive.open(entry), entry.file_size, entry.compress_size)
