@@ -11,9 +11,9 @@ import numpy as np
 from sfm.config import Config, overridden, whole
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
-from sfm.demos.formats import npz_files
 from sfm.envs import Env, make
 from sfm.errors import SfmError
+from sfm.measure import expert_return, measure
 from sfm.policy import Policy, load_policy
 from sfm.presets import DEFAULT
 from sfm.presets import preset as find_preset
@@ -21,6 +21,9 @@ from sfm.reporter import Reporter, Silent
 from sfm.run import Run, create, reopen
 from sfm.run import fork as fork_run
 from sfm.training.logs import check_extras
+
+
+__all__ = ["Result", "expert_return", "finish", "fork", "measure", "random_returns", "resume", "train"]
 
 
 class Result(NamedTuple):
@@ -183,13 +186,6 @@ def default_folder(config: Config) -> Path:
     return Path("runs") / f"{config.task.replace('/', '-')}_{config.preset}_seed{config.seed}_{stamp}"
 
 
-def expert_return(folder: Path) -> float | None:
-    """The demonstrations' mean return, where it is known."""
-    path = Path(folder) / "demos.npz"
-    returns = npz_files.load(path).returns if path.exists() else None
-    return None if returns is None else float(returns.mean())
-
-
 def random_returns(task: str, episodes: int = 10, seed: int = 0) -> np.ndarray:
     """Returns [episodes] of uniform random actions on a task, from the starts that `evaluate` uses."""
     from sfm.evaluation.evaluate import evaluate, random_policy
@@ -204,29 +200,5 @@ def finish(
     run: Path, *, episodes: int, video: bool, seed: int | None = None, note: Callable[[str], None]
 ) -> dict[int, np.ndarray]:
     """Evaluate a run's kept policies, draw its curve and record a video. Returns [episodes] by seed."""
-    from sfm.evaluation import curve
-    from sfm.evaluation import video as film
-    from sfm.evaluation.evaluate import evaluate
-    from sfm.evaluation.scores import reference
-    from sfm.training.logs import read_rows
-    from sfm.training.rollout import VIDEO, reset_seed
-
-    opened = reopen(run)
-    config, env = opened.config, opened.make_env()
-    seeds = range(config.seed, config.seed + config.seeds) if seed is None else [seed]
-    policies = {s: load_policy(run, seed=s) for s in seeds}
-    returns = {s: evaluate(env, policy, episodes, s) for s, policy in policies.items()}
-    try:
-        rows = read_rows(Path(run) / "metrics.jsonl")
-        title, scale = f"{config.task}, {config.preset}", reference(config.task)
-        levels = {"expert": expert_return(run), "random": scale.random if scale else None}
-        curve.plot(rows, Path(run) / "curve.png", title=title, **levels)
-        note(f"curve  {Path(run) / 'curve.png'}")
-        if video:
-            best = max(returns, key=lambda s: returns[s].mean())
-            for path in film.record(env, policies[best], Path(run), seed=reset_seed(best, VIDEO, 0)):
-                note(f"video  {path}")
-    except SfmError as error:  # the evaluation is worth showing without pictures
-        note(f"no picture: {error}")
-    env.close()
-    return returns
+    measured = measure(run, episodes=episodes, video=video, seed=seed, note=note)
+    return {of["seed"]: of["returns"] for of in measured["seeds"]}

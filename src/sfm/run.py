@@ -12,6 +12,7 @@ RUN/.lock                    held by the process that trains it
 
 import contextlib
 import dataclasses
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -192,7 +193,7 @@ def _beginning(config: Config, env: Env) -> Path:
 def reopen(folder: Path, env: Callable[[], Env] | None = None, steps: int | None = None) -> Run:
     """A run made earlier, with another step budget if `steps` is given."""
     folder = Path(folder)
-    if not (folder / "config.json").is_file():
+    if not os.path.isfile(folder / "config.json"):
         raise SfmError(f"{folder} is not a run folder: it has no config.json")
     config = from_dict(Config, storage.read_json(folder / "config.json"))
     path = folder / "demos.npz"

@@ -1,11 +1,15 @@
 """The command `sfm`: a file per command, which parses, calls the library and prints."""
 
+import contextlib
 import importlib
+import logging
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 
 import sfm
+from sfm import storage
 from sfm.cli.parse import TASK
 from sfm.errors import SfmError, unknown
 
@@ -43,7 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if args[0] not in COMMANDS:
             raise unknown("command", args[0], COMMANDS)
-        status = importlib.import_module(f"sfm.cli.{args[0]}").main(args[1:])
+        with _others_quiet(debug):
+            status = importlib.import_module(f"sfm.cli.{args[0]}").main(args[1:])
         sys.stdout.flush()
         return status
     except (SfmError, MemoryError, RuntimeError) as error:
@@ -56,6 +61,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # who reads, `head` perhaps, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:
+        if debug:
+            raise
+        print(f"error: {storage.reason(error)}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+@contextlib.contextmanager
+def _others_quiet(debug: bool) -> Iterator[None]:
+    """What other libraries warn of is for those who write code; who asks Python for warnings gets them."""
+    if debug or sys.warnoptions:
+        yield
+        return
+    logging.getLogger("absl").addFilter(lambda record: record.levelno >= logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

@@ -1,6 +1,7 @@
 """What comes with the package, for each task: demonstrations (.npz) and the policy that gave them."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -39,4 +40,4 @@ def provenance(task: str) -> dict[str, Any]:
 def policy_file(task: str) -> Path | None:
     """The expert's policy, or None if none is bundled."""
     path = DATA / f"{task}.safetensors"
-    return path if path.exists() else None
+    return path if os.path.exists(path) else None

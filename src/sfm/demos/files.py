@@ -26,7 +26,7 @@ def check_new(path: str | Path, force: bool) -> None:
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """Yields a temporary folder to fill; it becomes `path` if the block succeeds, else it is gone."""
-    if path.exists():
+    if os.path.lexists(path):
         raise SfmError(f"could not write {path}: it exists; choose another name or delete it")
     temporary = path.with_name(f"{storage.TEMPORARY}{secrets.token_hex(4)}-{path.name}")
     try:

@@ -1,0 +1,127 @@
+"""What is measured of policies when training has ended, or when asked for: returns, a curve, a video."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sfm import storage
+from sfm.demos.formats import npz_files
+from sfm.envs import Env, make
+from sfm.envs.repeat import repeated
+from sfm.errors import SfmError
+from sfm.evaluation.scores import normalised
+from sfm.policy import Policy, find_policy, load_policy
+from sfm.run import reopen
+
+MEASURED = "eval.json"
+Note = Callable[[str], None]
+
+
+class Judged(NamedTuple):
+    """Whom to evaluate, and in what."""
+
+    task: str
+    env: Env
+    policies: dict[int, Policy]  # by seed
+    run: Path | None  # None: a policy without its run
+    expert: float | None  # the demonstrations' return, where it is known
+
+
+def measure(
+    what: str | Path,
+    *,
+    episodes: int,
+    video: bool,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    note: Note = lambda message: None,
+) -> dict[str, Any]:
+    """Evaluate the kept policies of a run, a policy file or a bundled expert; what was measured.
+
+    The same is written to `eval.json`, beside a curve and a video, in the run's folder or in `out`. Without
+    both nothing is written.
+    """
+    judged = _judged(what, seed)
+    folder = judged.run if out is None else Path(out)
+    if folder is not None and not folder.is_dir():
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            raise storage.cannot_write(folder, error) from error
+    from sfm.evaluation.evaluate import evaluate
+
+    returns = {s: evaluate(judged.env, policy, episodes, s) for s, policy in judged.policies.items()}
+    best = max(returns, key=lambda s: returns[s].mean())
+    measured = {
+        "evaluated": str(what),
+        "task": judged.task,
+        "episodes": episodes,
+        "expert_return": judged.expert,
+        "seeds": [_of_seed(judged, s, values) for s, values in returns.items()],
+        "video_seed": None,
+    }
+    if folder is not None:
+        try:
+            _pictures(judged, folder, best if video else None, note)
+            measured["video_seed"] = best if video else None
+        except SfmError as error:  # the evaluation is worth showing without pictures
+            note(f"no picture: {error}")
+        storage.write_json(folder / MEASURED, measured)
+    judged.env.close()
+    return measured
+
+
+def expert_return(folder: Path) -> float | None:
+    """The demonstrations' mean return, where it is known."""
+    path = Path(folder) / "demos.npz"
+    returns = npz_files.load(path).returns if path.exists() else None
+    return None if returns is None else float(returns.mean())
+
+
+def _judged(what: str | Path, seed: int | None) -> Judged:
+    if os.path.isdir(what):
+        opened = reopen(Path(what))
+        first = opened.config.seed
+        seeds = range(first, first + opened.config.seeds) if seed is None else [seed]
+        policies = {s: load_policy(what, seed=s) for s in seeds}
+        expert = expert_return(opened.folder)
+        return Judged(opened.config.task, opened.make_env(), policies, opened.folder, expert)
+    policy = load_policy(find_policy(what))
+    env = repeated(make(policy.meta["task"]), policy.action_repeat)
+    starts = policy.meta.get("seed", 0) if seed is None else seed
+    return Judged(policy.meta["task"], env, {starts: policy}, None, None)
+
+
+def _of_seed(judged: Judged, seed: int, returns: np.ndarray) -> dict[str, Any]:
+    scores, expert = normalised(judged.task, returns), judged.expert
+    return {
+        "seed": seed,
+        "steps": judged.policies[seed].meta.get("steps"),
+        "return": returns.mean(),
+        "std": returns.std(),
+        "of_expert": returns.mean() / expert if expert and expert > 0 else None,
+        "score": None if scores is None else scores.mean(),
+        "returns": returns,
+    }
+
+
+def _pictures(judged: Judged, folder: Path, seed: int | None, note: Note) -> None:
+    """The curve, where there is a run, and a video of one seed's policy, if asked for."""
+    from sfm.evaluation import curve, video
+    from sfm.evaluation.scores import reference
+    from sfm.training.logs import read_rows
+    from sfm.training.rollout import VIDEO, reset_seed
+
+    if judged.run is not None:
+        config, scale = reopen(judged.run).config, reference(judged.task)
+        levels = {"expert": judged.expert, "random": scale.random if scale else None}
+        rows, title = read_rows(judged.run / "metrics.jsonl"), f"{config.task}, {config.preset}"
+        curve.plot(rows, folder / "curve.png", title=title, **levels)
+        note(f"curve  {folder / 'curve.png'}")
+    if seed is not None:
+        start = reset_seed(seed, VIDEO, 0)
+        for path in video.record(judged.env, judged.policies[seed], folder, seed=start):
+            note(f"video  {path} (seed {seed})")
