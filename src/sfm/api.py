@@ -22,7 +22,6 @@ from sfm.run import Run, create, reopen
 from sfm.run import fork as fork_run
 from sfm.training.logs import check_extras
 
-
 __all__ = ["Result", "expert_return", "finish", "fork", "measure", "random_returns", "resume", "train"]
 
 

@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import logging
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -56,19 +57,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug or not (short or isinstance(error, SfmError)):
             raise
         fewer = "out of memory: use a smaller --schedule.replay, fewer --seeds or fewer environments"
-        print(f"error: {fewer if short else error}", file=sys.stderr)
-        return 1
+        return _failed(fewer if short else str(error))
     except BrokenPipeError:  # who reads, `head` perhaps, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
         if debug:
             raise
-        print(f"error: {storage.reason(error)}", file=sys.stderr)
-        return 1
+        return _failed(storage.reason(error))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def _failed(message: str) -> int:
+    """Says it in one line, whatever a file's name or a library put into it."""
+    line = re.sub(r"\S{300,}", lambda word: f"{word[0][:100]}...{word[0][-60:]}", " ".join(message.split()))
+    print(f"error: {line}".encode(errors="replace").decode(), file=sys.stderr)
+    return 1
 
 
 @contextlib.contextmanager

@@ -27,18 +27,19 @@ def main(args: Sequence[str]) -> int:
 def list_() -> None:
     """The bundled demonstrations, and how each was made."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from sfm.demos import bundled
 
-    table = Table("task", "states", "actions", "steps", "returns", "policy (mean of all episodes)")
+    names = ("task", "states", "actions", "steps", "returns", "policy's mean")
+    table = Table(*(Column(name, no_wrap=True) for name in names), box=None, pad_edge=False, padding=(0, 1))
     for name in bundled.names():
         demos, made = bundled.bundled(name), bundled.provenance(name)
         assert demos is not None
         actions = "none" if demos.action is None else str(demos.action.shape[2])
         returns = " ".join(f"{r:.0f}" for r in made.get("returns", ()))
         if maker := made.get("policy", ""):
-            maker = f"{maker['preset']}, {maker['steps']:,} steps: {made['all_returns_mean']:.0f}"
+            maker = f"{made['all_returns_mean']:.0f} ({maker['steps'] / 1000:,.0f}k steps)"
         steps = " ".join(map(str, sorted(set(demos.length.tolist()))))
         table.add_row(name, str(demos.obs.shape[2]), actions, steps, returns, maker)
     Console().print(table if table.rows else "no demonstrations are bundled")

@@ -15,6 +15,8 @@ def format_of(path: str | Path, format: str | None = None) -> str:
     """The format in which a file of that name is written; an error before any work is done for it."""
     if format is not None and format not in _WRITERS:
         raise unknown("format", format, _WRITERS)
+    if "\0" in str(path):
+        raise SfmError(f"{str(path)!r} cannot be a file's name")
     suffix = Path(path).suffix.lower().removeprefix(".")
     single = [name for name in ("npz", "csv") if name == suffix]
     if format is None and str(path).startswith("minari:"):

@@ -37,7 +37,7 @@ def _repeats(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
     if pauses > (0.05 if env.pauses == 0 else 0.25 + 2 * env.pauses):
         yield warning(
             f"{pauses:.0%} of the states repeat the one before exactly, and then motion goes on",
-            "Frames were duplicated, or the recorder ran too fast: drop them, as by sfm demos convert --every 2",
+            "Frames were duplicated, or the recorder ran too fast: sfm demos convert --every 2",
         )
 
 
