@@ -18,9 +18,20 @@ def natural(name: str | Path) -> list[tuple[int, str]]:
 
 
 def check_new(path: str | Path, force: bool) -> None:
-    """Refuses to overwrite a file, unless forced to."""
+    """Before any work is done for it: refuses a file that exists, unless forced, or cannot be written."""
     if os.path.isfile(path) and not force:
         raise SfmError(f"{path} exists: choose another name, or overwrite it with --force")
+    if str(path).startswith("minari:"):
+        return
+    folder = Path(path).absolute().parent
+    while not os.path.lexists(folder):
+        folder = folder.parent
+    trial = folder / f"{storage.TEMPORARY}{secrets.token_hex(4)}-{Path(path).name}"
+    try:
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise storage.cannot_write(Path(path), error) from error
 
 
 @contextlib.contextmanager
