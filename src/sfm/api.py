@@ -4,7 +4,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from sfm.reporter import Reporter, Silent
 from sfm.run import Run, create, reopen
 from sfm.run import fork as fork_run
 from sfm.training.logs import check_extras
+
+if TYPE_CHECKING:
+    from sfm.evaluation.evaluate import Judged
 
 __all__ = ["Result", "expert_return", "finish", "fork", "measure", "random_returns", "resume", "train"]
 
@@ -197,7 +200,6 @@ def random_returns(task: str, episodes: int = 10, seed: int = 0) -> np.ndarray:
 
 def finish(
     run: Path, *, episodes: int, video: bool, seed: int | None = None, note: Callable[[str], None]
-) -> dict[int, np.ndarray]:
-    """Evaluate a run's kept policies, draw its curve and record a video. Returns [episodes] by seed."""
-    measured = measure(run, episodes=episodes, video=video, seed=seed, note=note)
-    return {of["seed"]: of["returns"] for of in measured["seeds"]}
+) -> dict[int, "Judged"]:
+    """Evaluate a run's kept policies, draw its curve and record a video. What each seed's was like."""
+    return measure(run, episodes=episodes, video=video, seed=seed, note=note).judged

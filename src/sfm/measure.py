@@ -1,13 +1,13 @@
 """What is measured of policies when training has ended, or when asked for: returns, a curve, a video."""
 
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sfm import storage
+from sfm.demos import Demos
 from sfm.demos.formats import npz_files
 from sfm.envs import Env, make
 from sfm.envs.repeat import repeated
@@ -16,11 +16,21 @@ from sfm.evaluation.scores import normalised
 from sfm.policy import Policy, find_policy, load_policy
 from sfm.run import reopen
 
+if TYPE_CHECKING:
+    from sfm.evaluation.evaluate import Judged
+
 MEASURED = "eval.json"
 Note = Callable[[str], None]
 
 
-class Judged(NamedTuple):
+class Measured(NamedTuple):
+    """What was measured, in words and numbers, and as such."""
+
+    told: dict[str, Any]  # what eval.json has
+    judged: dict[int, "Judged"]  # by seed
+
+
+class Subject(NamedTuple):
     """Whom to evaluate, and in what."""
 
     task: str
@@ -28,6 +38,7 @@ class Judged(NamedTuple):
     policies: dict[int, Policy]  # by seed
     run: Path | None  # None: a policy without its run
     expert: float | None  # the demonstrations' return, where it is known
+    demos: Demos | None  # by which likeness is told
 
 
 def measure(
@@ -38,40 +49,42 @@ def measure(
     seed: int | None = None,
     out: str | Path | None = None,
     note: Note = lambda message: None,
-) -> dict[str, Any]:
+) -> Measured:
     """Evaluate the kept policies of a run, a policy file or a bundled expert; what was measured.
 
     The same is written to `eval.json`, beside a curve and a video, in the run's folder or in `out`. Without
     both nothing is written.
     """
-    judged = _judged(what, seed)
-    folder = judged.run if out is None else Path(out)
+    subject = _subject(what, seed)
+    folder = subject.run if out is None else Path(out)
     if folder is not None and not folder.is_dir():
         try:
             folder.mkdir(parents=True)
         except OSError as error:
             raise storage.cannot_write(folder, error) from error
-    from sfm.evaluation.evaluate import evaluate
+    from sfm.evaluation.evaluate import judge
+    from sfm.training.likeness import likeness_to
 
-    returns = {s: evaluate(judged.env, policy, episodes, s) for s, policy in judged.policies.items()}
-    best = max(returns, key=lambda s: returns[s].mean())
-    measured = {
+    alike = likeness_to(subject.demos, [subject.env]) if subject.demos else None
+    judged = {s: judge(subject.env, policy, episodes, s, alike) for s, policy in subject.policies.items()}
+    best = max(judged, key=lambda s: judged[s].returns.mean())
+    told = {
         "evaluated": str(what),
-        "task": judged.task,
+        "task": subject.task,
         "episodes": episodes,
-        "expert_return": judged.expert,
-        "seeds": [_of_seed(judged, s, values) for s, values in returns.items()],
+        "expert_return": subject.expert,
+        "seeds": [_of_seed(subject, s, found) for s, found in judged.items()],
         "video_seed": None,
     }
     if folder is not None:
         try:
-            _pictures(judged, folder, best if video else None, note)
-            measured["video_seed"] = best if video else None
+            _pictures(subject, folder, best if video else None, note)
+            told["video_seed"] = best if video else None
         except SfmError as error:  # the evaluation is worth showing without pictures
             note(f"no picture: {error}")
-        storage.write_json(folder / MEASURED, measured)
-    judged.env.close()
-    return measured
+        storage.write_json(folder / MEASURED, told)
+    subject.env.close()
+    return Measured(told, judged)
 
 
 def expert_return(folder: Path) -> float | None:
@@ -81,47 +94,51 @@ def expert_return(folder: Path) -> float | None:
     return None if returns is None else float(returns.mean())
 
 
-def _judged(what: str | Path, seed: int | None) -> Judged:
+def _subject(what: str | Path, seed: int | None) -> Subject:
     if os.path.isdir(what):
         opened = reopen(Path(what))
         first = opened.config.seed
         seeds = range(first, first + opened.config.seeds) if seed is None else [seed]
         policies = {s: load_policy(what, seed=s) for s in seeds}
         expert = expert_return(opened.folder)
-        return Judged(opened.config.task, opened.make_env(), policies, opened.folder, expert)
+        return Subject(
+            opened.config.task, opened.make_env(), policies, opened.folder, expert, opened.decisions
+        )
     policy = load_policy(find_policy(what))
     env = repeated(make(policy.meta["task"]), policy.action_repeat)
     starts = policy.meta.get("seed", 0) if seed is None else seed
-    return Judged(policy.meta["task"], env, {starts: policy}, None, None)
+    return Subject(policy.meta["task"], env, {starts: policy}, None, None, None)
 
 
-def _of_seed(judged: Judged, seed: int, returns: np.ndarray) -> dict[str, Any]:
-    scores, expert = normalised(judged.task, returns), judged.expert
+def _of_seed(subject: Subject, seed: int, found: "Judged") -> dict[str, Any]:
+    returns = found.returns
+    scores, expert = normalised(subject.task, returns), subject.expert
     return {
         "seed": seed,
-        "steps": judged.policies[seed].meta.get("steps"),
+        "steps": subject.policies[seed].meta.get("steps"),
         "return": returns.mean(),
         "std": returns.std(),
         "of_expert": returns.mean() / expert if expert and expert > 0 else None,
         "score": None if scores is None else scores.mean(),
+        "likeness": found.likeness if math.isfinite(found.likeness) else None,
         "returns": returns,
     }
 
 
-def _pictures(judged: Judged, folder: Path, seed: int | None, note: Note) -> None:
+def _pictures(subject: Subject, folder: Path, seed: int | None, note: Note) -> None:
     """The curve, where there is a run, and a video of one seed's policy, if asked for."""
     from sfm.evaluation import curve, video
     from sfm.evaluation.scores import reference
     from sfm.training.logs import read_rows
     from sfm.training.rollout import VIDEO, reset_seed
 
-    if judged.run is not None:
-        config, scale = reopen(judged.run).config, reference(judged.task)
-        levels = {"expert": judged.expert, "random": scale.random if scale else None}
-        rows, title = read_rows(judged.run / "metrics.jsonl"), f"{config.task}, {config.preset}"
+    if subject.run is not None:
+        config, scale = reopen(subject.run).config, reference(subject.task)
+        levels = {"expert": subject.expert, "random": scale.random if scale else None}
+        rows, title = read_rows(subject.run / "metrics.jsonl"), f"{config.task}, {config.preset}"
         curve.plot(rows, folder / "curve.png", title=title, **levels)
         note(f"curve  {folder / 'curve.png'}")
     if seed is not None:
         start = reset_seed(seed, VIDEO, 0)
-        for path in video.record(judged.env, judged.policies[seed], folder, seed=start):
+        for path in video.record(subject.env, subject.policies[seed], folder, seed=start):
             note(f"video  {path} (seed {seed})")

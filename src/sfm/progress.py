@@ -15,7 +15,7 @@ _BAR, _NARROW = 24, 8  # columns of the bar, and of a narrow terminal's
 
 
 class Progress:
-    """Shows the last evaluation, steps/s, the feature gap, updates/s and the time left."""
+    """Shows the kept policy's last evaluation, steps/s, the feature gap, updates/s and the time left."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(highlight=False, markup=False, soft_wrap=True)
@@ -68,10 +68,12 @@ class Progress:
         gap = f"gap {sum(gaps) / len(gaps):.3g}" if gaps else ""
         for row in rows:
             if "eval/kept" in row:
-                self.evaluation = f"return {row['eval/kept']:.0f}"
+                alike = f"likeness {row['likeness/kept']:.2f}" if "likeness/kept" in row else ""
+                self.evaluation = f"return {row['eval/kept']:.0f} {alike}".rstrip()
+                told = f"{alike}  {gap}".strip()
                 self.note(
                     f"step {row['step']:>9,}  seed {row['seed']}  kept {row['eval/kept']:7.1f}  "
-                    f"current {row['eval/current']:7.1f}  {gap:13}{row['seconds']:6.0f} s"
+                    f"current {row['eval/current']:7.1f}  {told:26}{row['seconds']:6.0f} s"
                 )
         self._show(config.task, [self.evaluation, rates[0], gap, rates[1]], steps)
 

@@ -4,6 +4,7 @@ RUN/config.json              what was asked for
 RUN/demos.npz                the demonstrations it imitates
 RUN/start.safetensors        the policy it begins with, where it was given one
 RUN/metrics.jsonl            a row per seed and round, and one per evaluation
+RUN/history.jsonl            when, where and with what it was trained
 RUN/checkpoints/             the two newest resumable states
 RUN/policies/                kept_seed0.safetensors, current_seed0.safetensors
 RUN/curve.png, video.mp4, video.gif
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from sfm import storage
+from sfm import history, storage
 from sfm.config import Config, flat, from_dict, to_dict
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
@@ -27,6 +28,7 @@ from sfm.demos.types import check, check_actions
 from sfm.envs import Env, make
 from sfm.envs.repeat import automatic, repeated
 from sfm.errors import SfmError
+from sfm.locks import held
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
 from sfm.reporter import Reporter
 from sfm.training.checkpoint import Checkpoints
@@ -50,6 +52,11 @@ class Run:
         """The environment of the run, in which a step is a decision."""
         return repeated(self.factory(), self.config.action_repeat)
 
+    @property
+    def decisions(self) -> Demos | None:
+        """The demonstrations in the steps of that environment."""
+        return self.demos and self.demos.thinned(self.config.action_repeat)
+
     def train(self, reporter: Reporter, *, tensorboard: bool = False, wandb: bool = False) -> bool:
         """Train from the newest checkpoint or the start; False if it was asked to stop before the end."""
         reporter.begin(self.folder, self.config)
@@ -57,7 +64,7 @@ class Run:
             if self.demos is None and self.config.needs != "nothing":
                 where = self.folder / "demos.npz"
                 raise SfmError(f"{where} is missing: a run keeps the demonstrations it imitates there")
-            with _alone(self.folder):
+            with _alone(self.folder), history.noted(self.folder) as noted:
                 begins = self.config.begins_with_policy
                 training = self.training(load_policy(self.folder / START).module if begins else None)
                 logs = open_logs(self.folder, tensorboard, wandb, to_dict(self.config))
@@ -67,6 +74,7 @@ class Run:
                     logs.jsonl.truncate(lambda row: False)
                     reporter.note(f"{self.folder} had not saved a checkpoint yet: it starts over")
                 self._rounds(training, logs, reporter)
+                noted["finished"] = training.done
         finally:
             reporter.end()
         self.rows = read_rows(logs.jsonl.path)
@@ -114,8 +122,7 @@ class Run:
         set_up(self.config)
         from sfm.training.loop import Training  # imports JAX
 
-        demos = self.demos and self.demos.thinned(self.config.action_repeat)
-        return Training(self.config, self.make_env, demos, beginning)
+        return Training(self.config, self.make_env, self.decisions, beginning)
 
     def _restore(self, training: Any, logs: Logs, reporter: Reporter) -> None:
         step, arrays, meta, warnings = self.checkpoints.load()
@@ -249,25 +256,9 @@ def _check_ahead(run: Run, steps: int) -> None:
         raise SfmError(f"{run.folder} is at step {done:,} already: --steps {steps:,} lies behind it")
 
 
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Two processes would write the same log and checkpoints. The lock ends with its process."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        yield
-        return
-    path = folder / ".lock"
-    try:
-        file = open(path, "w")  # noqa: SIM115
-    except OSError as error:
-        raise storage.cannot_write(path, error) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise SfmError(f"{folder} is being trained by another process") from error
-        yield
+def _alone(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """Two processes would write the same log and checkpoints."""
+    return held(folder / ".lock", f"{folder} is being trained by another process")
 
 
 @contextlib.contextmanager

@@ -46,10 +46,11 @@ def demos(lengths=LENGTHS, obs_dim: int = 3, action_dim: int | None = 2, seed: i
 def assert_equal(a: Demos, b: Demos) -> None:
     np.testing.assert_array_equal(a.obs, b.obs, strict=True)
     np.testing.assert_array_equal(a.length, b.length, strict=True)
-    for one, other in ((a.action, b.action), (a.reward, b.reward)):
-        assert (one is None) == (other is None)
-        if one is not None and other is not None:
-            np.testing.assert_array_equal(one, other, strict=True)
+    for name in ("action", "reward", "qpos", "qvel"):
+        mine, theirs = getattr(a, name), getattr(b, name)
+        assert (mine is None) == (theirs is None), name
+        if mine is not None and theirs is not None:
+            np.testing.assert_array_equal(mine, theirs, strict=True)
 
 
 def write_lerobot(path: Path, given: Demos, version: str = "v3.0", rows: int = 5) -> Path:

@@ -62,6 +62,14 @@ def test_times(tmp_path):
         assert len(gains) == len(obs) - 1
 
 
+def test_the_simulator_s_states_stay_beside(tmp_path):
+    np.savez(tmp_path / "x.npz", obs=states(7), qpos=states(7, 2), qvel=states(7, 1))
+    found = load(tmp_path / "x.npz", Repair(slice="1:", every=2, drop="0"))
+    assert found.qpos is not None
+    np.testing.assert_array_equal(found.qpos[0], states(7, 2)[1::2])
+    np.testing.assert_array_equal(found.obs[0], states(7)[1::2, 1:])
+
+
 def test_what_cannot_be_read_can_be_repaired(tmp_path):
     """A number that is none, or too large, goes before it is judged."""
     bad = states(6).astype(np.float64)

@@ -8,6 +8,7 @@ import tyro
 from tyro.conf import Positional
 
 from sfm import presets
+from sfm.cli.from_motion import from_motion
 from sfm.config import overridden
 from sfm.demos.repair import NONE, Repair
 from sfm.errors import SfmError
@@ -16,9 +17,16 @@ from sfm.presets import DEFAULT
 
 def main(args: Sequence[str]) -> int:
     tyro.extras.subcommand_cli_from_dict(
-        {"list": list_, "inspect": inspect, "convert": convert, "doctor": doctor, "collect": collect},
+        {
+            "list": list_,
+            "inspect": inspect,
+            "convert": convert,
+            "doctor": doctor,
+            "collect": collect,
+            "from-motion": from_motion,
+        },
         prog="sfm demos",
-        description="List, inspect, convert, examine and collect demonstrations.",
+        description="List, inspect, convert, examine and collect demonstrations; make them from motion.",
         args=list(args),
     )
     return 0

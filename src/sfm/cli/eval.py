@@ -36,7 +36,7 @@ def main(
     if (seed or 0) < 0:
         raise SfmError("--seed must not be negative")
     from sfm import api, storage
-    from sfm.cli.report import place, show, summary
+    from sfm.cli.ending import place, show, summary
 
     if random:
         returns = api.random_returns(run, episodes, seed or 0)
@@ -44,7 +44,7 @@ def main(
         print(storage.to_json(measured) if json else f"random actions: return {summary(returns)}")
         return
     note = functools.partial(print, file=sys.stderr if json else sys.stdout)
-    measured = api.measure(run, episodes=episodes, video=video, seed=seed, out=out, note=note)
+    measured = api.measure(run, episodes=episodes, video=video, seed=seed, out=out, note=note).told
     if json:
         print(storage.to_json(measured))
     else:

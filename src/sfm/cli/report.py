@@ -1,43 +1,40 @@
-"""What commands print when a run has ended or is evaluated."""
+"""`sfm report`: one page with everything that runs have shown."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-import numpy as np
+import tyro
+from tyro.conf import Positional
 
-from sfm import api
-
-EPISODES = 20  # at least, at the end of a run: those of an evaluation along the way tell too little
-
-
-def ended(result: api.Result, video: bool) -> int:
-    """The exit status after training."""
-    if not result.finished:
-        print(f"stopped and saved; go on with: sfm resume {result.folder}")
-        return 130
-    episodes = max(EPISODES, result.config.schedule.eval_episodes)
-    show(api.measure(result.folder, episodes=episodes, video=video, note=print))
-    return 0
+from sfm.cli.parse import command
 
 
-def show(measured: dict[str, Any]) -> None:
-    """A line for each seed."""
-    expert = measured["expert_return"]
-    for of in measured["seeds"]:
-        close = f", the expert has {expert:.1f}" if expert is not None else ""
-        if of["of_expert"] is not None:
-            close = f", {of['of_expert']:.0%} of the expert's {expert:.1f}"
-        if of["score"] is not None:
-            close += f", score {of['score']:.2f} (0: random, 1: our expert)"
-        print(f"seed {of['seed']}: return {summary(of['returns'])}{close}")
+@command
+def main(
+    runs: Annotated[Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUNS")],
+    out: Path = Path("report.html"),
+    title: str = "What these runs have shown",
+) -> None:
+    """Write one page about runs: figures with intervals, the paper beside them, curves, pictures, commands.
 
+    The page needs no network and no other file.
 
-def summary(returns: Any) -> str:
-    returns = np.asarray(returns)
-    return f"{returns.mean():.1f} +- {returns.std():.1f} over {len(returns)} episodes"
+    Args:
+        runs: Runs or folders of runs, however deep.
+        out: The page to write.
+        title: Its title.
+    """
+    from sfm import storage
+    from sfm.errors import SfmError
+    from sfm.report.page import page
+    from sfm.report.records import read_all
 
-
-def place(out: Path | None, run: str) -> None:
-    """Says where nothing was written."""
-    if out is None and not Path(run).is_dir():
-        print("nothing written: --out FOLDER takes eval.json and a video")
+    if not runs:
+        raise SfmError("report on what? Give runs or folders of runs: sfm report runs --out report.html")
+    records = read_all(runs)
+    text = page(records, title).encode()
+    storage.write_bytes(out, text)
+    print(f"page    {out}: {len(records)} run{'s' * (len(records) > 1)}, {len(text) / 1e6:.1f} MB")
+    damaged = [record for record in records if record.state == "damaged"]
+    for record in damaged:
+        print(f"damaged: {record.folder}: {record.problem}")

@@ -18,10 +18,11 @@ def summary(demos: Demos) -> str:
     low, high = demos.length.min(), demos.length.max()
     steps = f"{low}" if low == high else f"{low} to {high} (median {np.median(demos.length):.0f})"
     actions = "no actions" if demos.action is None else f"actions of {demos.action.shape[2]} dimensions"
+    simulator = "" if demos.qpos is None else ", with qpos and qvel"
     told = "" if demos.returns is None else f", return {demos.returns.mean():.1f}"
     return (
         f"{count} demonstration{'s' if count > 1 else ''} of {steps} steps, "
-        f"states of {obs_dim} dimensions, {actions}{told}"
+        f"states of {obs_dim} dimensions, {actions}{simulator}{told}"
     )
 
 

@@ -63,7 +63,9 @@ class Record(gymnasium.Wrapper):
         """The episodes that have ended so far."""
         actions = None if self._scale is None else [action for _, action, _ in self._episodes]
         rewards = [reward for _, _, reward in self._episodes]
-        return Demos.from_list([obs for obs, _, _ in self._episodes], actions, "the recording", rewards)
+        return Demos.from_list(
+            [obs for obs, _, _ in self._episodes], actions, "the recording", reward_list=rewards
+        )
 
     def save(self, path: str | Path) -> None:
         """Writes the episodes that have ended so far, in the format of the suffix."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from sfm.errors import SfmError, unknown
 
-Parts = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]  # obs[t+1,o], action[t,a], reward[t]
+Parts = dict[str, np.ndarray]  # state[t+1,o], perhaps action[t,a], reward[t,1], qpos[t+1,nq], qvel[t+1,nv]
+OF_STEPS = ("action", "reward")
 
 
 @dataclass(frozen=True)
@@ -81,24 +82,24 @@ class Repair:
 
     def apply(self, parts: Parts, names: Sequence[str] = ()) -> Parts:
         """One demonstration, changed; `names` are those of its state columns, where there are some."""
-        obs, action, reward = parts
+        left_out, obs = _items(self.drop), parts["state"]
+        parts = {kind: values for kind, values in parts.items() if kind not in left_out}
         for text in self.scale:
             which, factor = _factor(text)
-            if which == "action":
-                action = None if action is None else action * factor
-            else:
+            if which != "action":
                 obs = _scaled(obs, _listed(which, names, obs.shape[1], "--scale"), factor)
+            elif "action" in parts:
+                parts["action"] = parts["action"] * factor
         if self.degrees:
             obs = _scaled(obs, _listed(self.degrees, names, obs.shape[1], "--degrees"), np.pi / 180)
         if self.columns or self.drop or self.reorder:
             obs = obs[:, self._kept(names, obs.shape[1])]
-        left_out = _items(self.drop)
-        action, reward = (None if n in left_out else x for n, x in (("action", action), ("reward", reward)))
+        parts["state"] = obs
         if self.slice:
             begin, end, _ = slice(*_bounds(self.slice)).indices(len(obs))
-            obs, steps = obs[begin:end], slice(begin, max(end - 1, begin))
-            action, reward = (None if x is None else x[steps] for x in (action, reward))
-        return _thinned((obs, action, reward), self.every)
+            steps, states = slice(begin, max(end - 1, begin)), slice(begin, end)
+            parts = {kind: x[steps if kind in OF_STEPS else states] for kind, x in parts.items()}
+        return _thinned(parts, self.every)
 
     def _kept(self, names: Sequence[str], count: int) -> list[int]:
         """The state columns that are kept, in their order."""
@@ -117,14 +118,16 @@ class Repair:
 
 def _thinned(parts: Parts, every: int) -> Parts:
     """Each `every`-th state; what is left over at the end goes."""
-    obs, action, reward = parts
-    steps = (len(obs) - 1) // every
-    if every == 1 or steps < 1:
-        return parts if every == 1 else (obs[:1], action, reward)
-    end = steps * every
-    action = None if action is None else action[:end].reshape(steps, every, -1).mean(1)
-    reward = None if reward is None else reward[:end].reshape(steps, every).sum(1)
-    return obs[: end + 1 : every], action, reward
+    steps = (len(parts["state"]) - 1) // every
+    if every == 1:
+        return parts
+    end, means = steps * every, {"action": np.mean, "reward": np.sum}
+    return {
+        kind: means[kind](x[:end].reshape(steps, every, -1), axis=1)
+        if kind in OF_STEPS
+        else x[: end + 1 : every]
+        for kind, x in parts.items()
+    }
 
 
 def _scaled(obs: np.ndarray, columns: list[int], factor: float) -> np.ndarray:

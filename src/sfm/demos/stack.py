@@ -11,6 +11,7 @@ from sfm.demos.repair import NONE, Repair
 from sfm.demos.types import Demos, check_finite
 from sfm.errors import SfmError
 
+KINDS = ("state", "action", "qpos", "qvel", "reward")
 Read = Callable[[Path, "Stack"], None]  # adds the demonstrations of a file to a stack
 
 
@@ -38,8 +39,9 @@ def gather(name: str, sources: Iterable[tuple[Path, Read]], repair: Repair = NON
 class Stack:
     """Checks demonstrations as they come and turns them into `Demos`; `name` begins each error.
 
-    In the end there are actions, or rewards, if every demonstration has some. Each demonstration is changed
-    by `repair` before it is judged; `columns` are the names of its state columns, where a reader knows some.
+    In the end there are actions, rewards, or the simulator's qpos and qvel, if every demonstration has some.
+    Each demonstration is changed by `repair` before it is judged; `columns` are the names of its state
+    columns, where a reader knows some.
     """
 
     def __init__(self, name: str, repair: Repair = NONE):
@@ -47,7 +49,7 @@ class Stack:
         self.columns: list[str] = []
         self._asked = False  # a reader whether the fields of its file were renamed
         self._lengths: list[int] = []
-        self._rows = {kind: _Rows() for kind in ("state", "action", "reward")}
+        self._rows = {kind: _Rows() for kind in KINDS}
 
     def begin(self, name: str) -> None:
         """Errors from now on name the file `name` and count its demonstrations."""
@@ -73,42 +75,48 @@ class Stack:
         if (self.repair.key or self.repair.rename) and not self._asked:
             raise SfmError(f"{self.name} has no fields with names: --key and --rename do not work with it")
 
-    def add(self, obs: Any, action: Any = None, *, reward: Any = None) -> None:
-        """Adds obs[t+1,o] and perhaps action[t,a] or [t+1,a], whose last row is then dropped, and perhaps
-        reward[t] or [t+1], which counts only if it is whole."""
+    def add(
+        self, obs: Any, action: Any = None, qpos: Any = None, qvel: Any = None, *, reward: Any = None
+    ) -> None:
+        """Adds obs[t+1,o] and perhaps action[t,a] or [t+1,a], whose last row is then dropped, qpos[t+1,nq]
+        and qvel[t+1,nv], and reward[t] or [t+1], which counts only if it is whole."""
         i, name = len(self._lengths) - self._before, self.name
         if len(self._lengths) >= MAX_DEMOS:
             raise SfmError(f"{name}: more than {MAX_DEMOS:,} demonstrations; split the file")
-        which, of_actions = (
-            f"{name}: the states of demonstration {i}",
-            f"{name}: the actions of demonstration {i}",
-        )
-        obs = _numbers(obs, which)
-        length = len(obs) - 1
+        which = {kind: f"{name}: {kind} of demonstration {i}" for kind in ("qpos", "qvel")}
+        which |= {kind: f"{name}: the {kind}s of demonstration {i}" for kind in ("state", "action")}
+        given = {"state": _numbers(obs, which["state"])}
+        length = len(given["state"]) - 1
         if length < 1:
-            raise SfmError(f"{name}: demonstration {i} needs at least 2 states, has {len(obs)}")
+            raise SfmError(f"{name}: demonstration {i} needs at least 2 states, has {length + 1}")
         if action is not None:
-            action = _numbers(action, of_actions)
-            if len(action) - length not in (0, 1):
-                raise SfmError(
-                    f"{name}: demonstration {i} has {len(action)} actions for {length + 1} states, "
-                    f"expected {length} (or {length + 1}, the last one unused)"
-                )
-            action = action[:length]
-        obs, action, reward = self.repair.apply((obs, action, _rewards(reward, length)), self.columns)
-        if len(obs) < 2:
-            raise SfmError(f"{name}: --slice or --every leaves {len(obs)} states of demonstration {i}")
-        given = {"state": _single(obs, which)}
-        if action is not None:
-            given["action"] = _single(action, of_actions)
-        for kind, matrix in given.items():
-            self._check(matrix, kind)
-        if reward is not None:
-            given["reward"] = reward[:, None]
+            given["action"] = self._acted(_numbers(action, which["action"]), length, i)
+        for kind, value in (("qpos", qpos), ("qvel", qvel)) if qpos is not None and qvel is not None else ():
+            given[kind] = _numbers(value, which[kind])
+            if (rows := len(given[kind])) != length + 1:
+                raise SfmError(f"{name}: demonstration {i} has {kind} of {rows} states, not {length + 1}")
+        if (gained := _rewards(reward, length)) is not None:
+            given["reward"] = gained[:, None]
+        given = self.repair.apply(given, self.columns)
+        if (rows := len(given["state"])) < 2:
+            raise SfmError(f"{name}: --slice or --every leaves {rows} states of demonstration {i}")
+        for kind, values in given.items():
+            if kind != "reward":
+                given[kind] = _single(values, which[kind])
+                self._check(given[kind], kind)
         self._rows = {kind: rows for kind, rows in self._rows.items() if kind in given}
         for kind, rows in self._rows.items():
             rows.append(given[kind])
-        self._lengths.append(len(obs) - 1)
+        self._lengths.append(len(given["state"]) - 1)
+
+    def _acted(self, action: np.ndarray, length: int, i: int) -> np.ndarray:
+        """The actions of demonstration i, one per step."""
+        if len(action) - length not in (0, 1):
+            raise SfmError(
+                f"{self.name}: demonstration {i} has {len(action)} actions for {length + 1} states, "
+                f"expected {length} (or {length + 1}, the last one unused)"
+            )
+        return action[:length]
 
     def demos(self) -> Demos:
         """All demonstrations; the stack is empty afterwards: its memory is theirs."""
@@ -118,14 +126,15 @@ class Stack:
         dims = sum(rows.dim for rows in self._rows.values())
         check_memory(self.name, 4 * len(length) * (times + 1) * dims)
         made = {
-            kind: rows.padded(length + 1, times + 1, edge=True)
-            if kind == "state"
-            else rows.padded(length, times, edge=False)
+            kind: rows.padded(length, times, edge=False)
+            if kind in ("action", "reward")
+            else rows.padded(length + 1, times + 1, edge=True)
             for kind, rows in self._rows.items()
         }
         self.__init__(self.name, self.repair)
         reward = made["reward"][..., 0] if "reward" in made else None
-        return Demos(made["state"], made.get("action"), length, reward)
+        beside = {kind: made.get(kind) for kind in ("action", "qpos", "qvel")}
+        return Demos(made["state"], length=length, reward=reward, **beside)
 
     def _check(self, matrix: np.ndarray, kind: str) -> None:
         i, before = len(self._lengths) - self._before, self._rows.get(kind)

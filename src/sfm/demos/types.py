@@ -11,13 +11,17 @@ from sfm.errors import SfmError
 class Demos(NamedTuple):
     """N demonstrations of up to T transitions, float32; demonstration i has length[i] + 1 states.
 
-    obs[N,T+1,o], padded with the last state; action[N,T,a], padded with zeros, or None; length[N] int32;
-    reward[N,T], padded with zeros, or None: nothing is learned from it, it tells how good the expert is.
+    obs[N,T+1,o], padded with the last state; action[N,T,a], padded with zeros, or None; length[N] int32.
+    Where they come from MuJoCo also its positions and velocities in those states, qpos[N,T+1,nq] and
+    qvel[N,T+1,nv]: both or neither. reward[N,T], padded with zeros, or None: nothing is learned from it, it
+    tells how good the expert is.
     """
 
     obs: np.ndarray
     action: np.ndarray | None
     length: np.ndarray
+    qpos: np.ndarray | None = None
+    qvel: np.ndarray | None = None
     reward: np.ndarray | None = None
 
     @property
@@ -35,40 +39,47 @@ class Demos(NamedTuple):
         actions between them; what is left over at an end goes."""
         length = self.length // every
         longest = int(length.max())
-        obs = self.obs[:, : longest * every + 1 : every]
+        obs, qpos, qvel = (
+            part if part is None else part[:, : longest * every + 1 : every]
+            for part in (self.obs, self.qpos, self.qvel)
+        )
         action = self.action
         if action is not None:
-            action = action[:, : longest * every].reshape(len(obs), longest, every, -1).mean(2)
-        return Demos(obs, action, length)
+            action = action[:, : longest * every].reshape(len(action), longest, every, -1).mean(2)
+        return self._replace(obs=obs, action=action, length=length, qpos=qpos, qvel=qvel, reward=None)
 
     def only(self, index: int) -> "Demos":
         """One of the demonstrations, without padding."""
         one, times = slice(index, index + 1), int(self.length[index])
         action, reward = (None if x is None else x[one, :times] for x in (self.action, self.reward))
-        return Demos(self.obs[one, : times + 1], action, self.length[one], reward)
+        qpos, qvel = (None if x is None else x[one, : times + 1] for x in (self.qpos, self.qvel))
+        return Demos(self.obs[one, : times + 1], action, self.length[one], qpos, qvel, reward)
 
     @staticmethod
     def from_list(
         obs_list: Sequence[Any],
         action_list: Sequence[Any] | None = None,
         name: str = "demonstrations",
+        qpos_list: Sequence[Any] | None = None,
+        qvel_list: Sequence[Any] | None = None,
         reward_list: Sequence[Any] | None = None,
     ) -> "Demos":
         """Joins and checks demonstrations of any length: obs[t+1,o], action[t,a] or [t+1,a], reward[t].
 
         An action after the last state, as some recorders store it, is dropped. `name` begins each error.
+        qpos[t+1,nq] and qvel[t+1,nv] are the simulator's.
         """
         from sfm.demos.stack import Stack
 
-        for kind, given in (("actions", action_list), ("rewards", reward_list)):
+        beside = {"action": action_list, "qpos": qpos_list, "qvel": qvel_list, "reward": reward_list}
+        for kind, given in beside.items():
             if given is not None and len(given) != len(obs_list):
                 raise SfmError(
-                    f"{name}: {kind} of {len(given)} demonstrations, but states of {len(obs_list)}"
+                    f"{name}: {kind}s of {len(given)} demonstrations, but states of {len(obs_list)}"
                 )
         stack = Stack(name)
         for i, obs in enumerate(obs_list):
-            action, reward = (None if x is None else x[i] for x in (action_list, reward_list))
-            stack.add(obs, action, reward=reward)
+            stack.add(obs, **{kind: None if given is None else given[i] for kind, given in beside.items()})
         return stack.demos()
 
 
@@ -90,13 +101,18 @@ def check(demos: Demos, obs_dim: int | None, name: str = "demonstrations") -> No
         raise SfmError(
             f"{name}: actions of shape {list(action.shape)} do not fit states of shape {list(obs.shape)}"
         )
-    for kind, values in (("state", obs), ("action", action)):
-        if values is not None and values.dtype.kind not in "biuf":
+    simulator = {"qpos": demos.qpos, "qvel": demos.qvel}
+    for kind, values in simulator.items():
+        if values is not None and (values.ndim != 3 or values.shape[:2] != obs.shape[:2]):
+            shape = list(values.shape)
+            raise SfmError(f"{name}: {kind} of shape {shape} does not fit states of shape {list(obs.shape)}")
+    for kind, values in {"state": obs, "action": action, **simulator}.items():
+        if values is None:
+            continue
+        if values.dtype.kind not in "biuf":
             raise SfmError(f"{name}: the {kind}s are not numbers but of type {values.dtype}")
-    for i, (states, actions) in enumerate(demos.episodes()):
-        check_finite(states, "state", i, name)
-        if actions is not None:
-            check_finite(actions, "action", i, name)
+        for i, steps in enumerate(length):
+            check_finite(values[i, : steps + (kind != "action")], kind, i, name)
 
 
 def check_actions(demos: Demos, action_dim: int, who: str) -> None:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from sfm.config import Config, flat, to_dict, understood
 from sfm.demos import Demos
 from sfm.envs import Env
+from sfm.envs.watched import Watched
 from sfm.policy import Policy
 from sfm.presets import PRESETS, preset
 from sfm.training.rollout import DEMONSTRATE, play, reset_seed
@@ -34,13 +35,18 @@ def collect(
 ) -> tuple[Demos, dict[str, Any]]:
     """The `count` best of `candidates` noise-free episodes, and how they came to be."""
     starts = [reset_seed(seed, DEMONSTRATE, k) for k in range(candidates)]
-    played = play([env], starts, policy, progress=progress, hold=policy.action_repeat)
+    watched = Watched(env)
+    played = play([cast(Any, watched)], starts, policy, progress=progress, hold=policy.action_repeat)
     returns = played.returns.astype(np.float64)
     chosen = sorted(np.argsort(-returns)[:count].tolist())
+    seen = [states for k in chosen if (states := watched.states(k))]
+    qpos, qvel = zip(*seen, strict=True) if seen else (None, None)
     steps = played.length
     demos = Demos.from_list(
         [played.obs[k, : steps[k] + 1] for k in chosen],
         [played.action[k, : steps[k]] for k in chosen],
+        qpos_list=qpos,
+        qvel_list=qvel,
         reward_list=[played.reward[k, : steps[k]] for k in chosen],
     )
     return demos, {

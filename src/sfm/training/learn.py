@@ -14,7 +14,7 @@ from sfm.agents.types import ExpertStates
 from sfm.config import Config
 from sfm.demos import Demos
 from sfm.errors import SfmError
-from sfm.training.buffer import Episodes
+from sfm.training.buffer import Episodes, Table
 from sfm.training.clock import Clock, SeedProgress
 from sfm.training.device import Device, chosen
 from sfm.training.experience import Experience
@@ -70,7 +70,7 @@ class Learning:
             if table is None:
                 self.device.ready()
                 self.under_way = time.perf_counter(), self._updates()
-                table = jax.device_put(self.experience.table())
+                table = jax.device_put(self._table())
             resting = due & self._seeds(self.clock.actor_rests)
             device, active = (self.resting, resting) if resting.any() else (self.device, due)
             self.state, metrics = device.updates(*self.arguments(table, active))
@@ -78,6 +78,12 @@ class Learning:
             for p in itertools.compress(self.progress, active):
                 p.owed -= chunk
                 p.updates += chunk
+
+    def _table(self) -> Table:
+        table = self.experience.table()
+        done = np.array([p.steps for p in self.progress]) / self.clock.schedule.steps
+        recent = self.device.agent.objective.recent(np.asarray(table.total), done.clip(0, 1))
+        return table._replace(recent=recent.astype(np.int32))
 
     def settle(self) -> None:
         """Wait for the updates under way: what they have learned acts from now on."""

@@ -58,7 +58,7 @@ class Training:
         self.clock = Clock(s, self.experience.round_steps, (plan and plan.patience) or math.inf)
         self.learning = Learning(config, self.agent, self.clock, self.experience, demos, beginning)
         self.policies = self.learning.policies
-        self.evaluator = Evaluator(s, make_env)
+        self.evaluator = Evaluator(self.clock, make_env, demos)
         self.seconds = 0.0
 
     @property
@@ -160,8 +160,10 @@ class Training:
             p = self.progress[i]
             p.refreshes += 1
             p.next_refresh += plan.every
-            if plan.counted:
-                p.steps += self.experience.steps(fresh[i])
+            if plan.counted:  # and so they earn updates like any others
+                taken = self.experience.steps(fresh[i])
+                p.owed += self.clock.earned(p, taken)
+                p.steps += taken
             rows[i] |= measured | {"step": p.steps}
 
     # What a checkpoint holds.

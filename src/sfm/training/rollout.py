@@ -16,7 +16,7 @@ import numpy as np
 from sfm.envs import Env
 from sfm.training.buffer import Episodes
 
-TRAIN, EVALUATE, REFRESH, VIDEO, DEMONSTRATE = range(5)  # streams of reset seeds
+TRAIN, EVALUATE, REFRESH, VIDEO, DEMONSTRATE, RANDOM = range(6)  # streams of reset seeds
 
 GROUPS = 4  # at most
 

@@ -16,6 +16,7 @@ from sfm.demos.stack import Stack, gather
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
+BESIDE = ("action", "length", "qpos", "qvel", "reward")
 _LONGEST_PROVENANCE = 1 << 20
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
@@ -28,8 +29,9 @@ def load(path: str | Path) -> Demos:
 def read(path: Path, stack: Stack) -> None:
     """Adds the demonstrations of a file.
 
-    .npz: `obs` [T+1,o] or [N,T+1,o], perhaps `action` (T or T+1 rows), `length` [N] (transitions) and
-    `reward` [T] or [N,T]; other arrays are ignored. .npy: states [T+1,o] or [N,T+1,o].
+    .npz: `obs` [T+1,o] or [N,T+1,o], perhaps `action` (T or T+1 rows), `length` [N] (transitions), `qpos` and
+    `qvel` of a simulator (T+1 rows), and `reward` [T] or [N,T]; other arrays are ignored. .npy: states
+    [T+1,o] or [N,T+1,o].
     """
     with open(path, "rb") as file:
         magic = file.read(6)
@@ -41,9 +43,9 @@ def read(path: Path, stack: Stack) -> None:
             with zipfile.ZipFile(file) as archive:
                 names = [member.removesuffix(".npy") for member in archive.namelist()]
                 states = [_member(path, archive, name) for name in stack.fields(names, "obs")]
-                others = (stack.field(names, name) for name in ("action", "length", "reward"))
-                found = [_member(path, archive, name) if name in names else None for name in others]
-                _add(path, stack, states, *found, returns=_returns(archive))
+                fields = {name: stack.field(names, name) for name in BESIDE}
+                found = {n: _member(path, archive, f) if f in names else None for n, f in fields.items()}
+                _add(path, stack, states, **found, returns=_returns(archive))
         else:
             raise SfmError(f"{path} is not a NumPy file (.npz or .npy)")
 
@@ -54,7 +56,7 @@ def save(path: str | Path, demos: Demos, **extra: Any) -> None:
     for name, array in arrays.items():
         if array.dtype == object:
             raise SfmError(f"could not write {path}: '{name}' is neither number, array nor string")
-    beside = {"action": demos.action, "reward": demos.reward}
+    beside = {"action": demos.action, "qpos": demos.qpos, "qvel": demos.qvel, "reward": demos.reward}
     arrays |= {name: values for name, values in beside.items() if values is not None}
     with storage.atomic(Path(path)) as temporary, open(temporary, "wb") as file:
         np.savez_compressed(file, obs=demos.obs, length=demos.length, **arrays)  # pyright: ignore[reportArgumentType]
@@ -132,6 +134,8 @@ def _add(
     states: list[_Array],
     action: _Array | None = None,
     length: _Array | None = None,
+    qpos: _Array | None = None,
+    qvel: _Array | None = None,
     reward: _Array | None = None,
     returns: Any = None,
 ) -> None:
@@ -146,19 +150,24 @@ def _add(
     if any(other.shape[:-1] != obs.shape[:-1] for other in states):
         shapes = " and ".join(str(list(part.shape)) for part in states)
         raise SfmError(f"{path}: fields of shapes {shapes} cannot be joined")
-    if action is not None and (len(action.shape) != len(obs.shape) or action.shape[:-2] != obs.shape[:-2]):
-        raise SfmError(
-            f"{path}: 'action' has shape {list(action.shape)}, 'obs' has {list(obs.shape)}; "
-            f"expected [time, dimension] for each demonstration"
-        )
+    if qpos is None or qvel is None:  # half a state is none
+        qpos = qvel = None
+    for name, array in (("action", action), ("qpos", qpos), ("qvel", qvel)):
+        if array is not None and (len(array.shape) != len(obs.shape) or array.shape[:-2] != obs.shape[:-2]):
+            raise SfmError(
+                f"{path}: '{name}' has shape {list(array.shape)}, 'obs' has {list(obs.shape)}; "
+                f"expected [time, dimension] for each demonstration"
+            )
     lengths = _lengths(path, length, count, times)
-    actions = itertools.repeat(None, count) if action is None else action.parts()
+    beside = (itertools.repeat(None, count) if a is None else a.parts() for a in (action, qpos, qvel))
     rewards = _rewards(reward, returns, lengths)
     parts = zip(*(part.parts() for part in states), strict=True)  # strict: up to the arrays' ends
-    for fields, acts, gain, n in zip(parts, actions, rewards, lengths, strict=True):
+    for fields, acts, *rest, gain, n in zip(parts, *beside, rewards, lengths, strict=True):
         joined = fields[0] if len(fields) == 1 else np.concatenate(fields, axis=1)
-        # Only a padded demonstration has actions past its length; otherwise a wrong count must stay visible.
-        stack.add(joined[: n + 1], acts if acts is None or n == times - 1 else acts[:n], reward=gain)
+        # Only a padded demonstration has rows past its length; otherwise a wrong count must stay visible.
+        whole = n == times - 1
+        beside_n = (part if part is None or whole else part[: n + 1] for part in rest)
+        stack.add(joined[: n + 1], acts if acts is None or whole else acts[:n], *beside_n, reward=gain)
 
 
 def _rewards(reward: _Array | None, returns: Any, lengths: np.ndarray) -> list[Any]:

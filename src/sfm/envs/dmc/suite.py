@@ -13,6 +13,7 @@ import numpy as np
 
 from sfm.envs import rendering
 from sfm.envs.actions import ActionScale
+from sfm.envs.base import checked_state
 from sfm.errors import SfmError
 
 
@@ -84,6 +85,29 @@ class DmcEnv:
     def physics(self):
         """dm_control's Physics: the simulator, for those who want to look inside."""
         return self._env.physics
+
+    @property
+    def model(self):
+        """mujoco.MjModel."""
+        return self.physics.model.ptr
+
+    @property
+    def data(self):
+        """mujoco.MjData."""
+        return self.physics.data.ptr
+
+    def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        qpos, qvel = checked_state(self, qpos, qvel)
+        try:
+            with self.physics.reset_context():  # all else as at the start of an episode
+                self.data.qpos[:], self.data.qvel[:] = qpos, qvel
+        except self._unstable as error:
+            raise SfmError(f"'{self.name}' cannot be set to that state: {error}") from error
+        return _flat(self._env.task.get_observation(self.physics))
+
+    def set_state(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        self._steps = 0
+        return self.observe(qpos, qvel)
 
     def reset(self, seed: int) -> np.ndarray:
         self._random.seed(seed)
