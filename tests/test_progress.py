@@ -20,7 +20,7 @@ def test_lines_for_files_have_evaluations_and_no_bar(capsys, tmp_path):
     alike = {"likeness/kept": 0.876, "likeness/current": 0.2}
     progress.round([{"step": 1080, "seed": 1, "seconds": 2.4} | judged], config)
     progress.round([{"step": 1080, "seed": 0, "seconds": 2.4} | judged | alike], config)
-    assert progress.evaluation == " return 12 likeness 0.88"
+    assert progress.evaluation == "return 12 likeness 0.88"
     progress.end()
     first, second, third, fourth = capsys.readouterr().out.splitlines()
     assert first == "before [it] begins"

@@ -75,7 +75,7 @@ class Demos(NamedTuple):
         for kind, given in beside.items():
             if given is not None and len(given) != len(obs_list):
                 raise SfmError(
-                    f"{name}: {kind}s of {len(given)} demonstrations, but states of {len(obs_list)}"
+                    f"{name}: {kind}{'s' * (kind in ('action', 'reward'))} of {len(given)} demonstrations, but states of {len(obs_list)}"
                 )
         stack = Stack(name)
         for i, obs in enumerate(obs_list):
