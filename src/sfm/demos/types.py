@@ -74,8 +74,9 @@ class Demos(NamedTuple):
         beside = {"action": action_list, "qpos": qpos_list, "qvel": qvel_list, "reward": reward_list}
         for kind, given in beside.items():
             if given is not None and len(given) != len(obs_list):
+                what = kind if kind.startswith("q") else f"{kind}s"
                 raise SfmError(
-                    f"{name}: {kind}{'s' * (kind in ('action', 'reward'))} of {len(given)} demonstrations, but states of {len(obs_list)}"
+                    f"{name}: {what} of {len(given)} demonstrations, but states of {len(obs_list)}"
                 )
         stack = Stack(name)
         for i, obs in enumerate(obs_list):
