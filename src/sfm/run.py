@@ -14,6 +14,7 @@ RUN/.lock                    held by the process that trains it
 
 import contextlib
 import dataclasses
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -149,8 +150,9 @@ def create(
     demos: Demos | None,
     env: Callable[[], Env] | None = None,
     provenance: dict[str, Any] | None = None,
+    examine: Callable[[Demos, Env, Config], None] | None = None,
 ) -> Run:
-    """Make the run folder, after checking that what was asked for fits together."""
+    """Make the run folder, after checking that what was asked for fits together, `examine` included."""
     folder = _unused(folder)
     make_env = env or maker(config, demos)
     spare = [make_env()]  # it tells the dimensions now and is the first environment of training
@@ -175,6 +177,8 @@ def create(
     if demos is not None and config.needs == "actions":
         who = "--warm-start bc" if config.warm_start == "bc" else config.preset or config.objective.kind
         check_actions(demos, spare[0].action_dim, who)
+    if demos is not None and examine is not None:
+        examine(demos, spare[0], config)
     beginning = _beginning(config, spare[0]) if config.begins_with_policy else None
     if demos is not None:
         npz.save(folder / "demos.npz", demos, provenance=storage.to_json(provenance or {}))
@@ -205,7 +209,7 @@ def _beginning(config: Config, env: Env) -> Path:
 def reopen(folder: Path, env: Callable[[], Env] | None = None, steps: int | None = None) -> Run:
     """A run made earlier, with another step budget if `steps` is given."""
     folder = Path(folder)
-    if not (folder / "config.json").is_file():
+    if not os.path.isfile(folder / "config.json"):
         raise SfmError(f"{folder} is not a run folder: it has no config.json")
     config = from_dict(Config, storage.read_json(folder / "config.json"))
     path = folder / "demos.npz"

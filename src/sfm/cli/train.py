@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import tyro
 from tyro.conf import Positional
 
+from sfm.cli.numbers import Steps
 from sfm.cli.parse import TASK, command, value_of
 from sfm.config import Config, overridden
 from sfm.config.sentences import sentences
@@ -25,9 +26,10 @@ def main(args: Sequence[str]) -> int:
         demos: Path | None = None,
         demo: int | None = None,
         run: Path | None = None,
-        steps: int | None = None,
+        steps: Steps | None = None,
         control_hz: float | None = None,
         actuators: Literal["model", "pd"] | None = None,
+        force: bool = False,
         video: bool = True,
         tensorboard: bool = False,
         wandb: bool = False,
@@ -44,6 +46,7 @@ def main(args: Sequence[str]) -> int:
             steps: Short for --schedule.steps.
             control_hz: Short for --robot.control-hz.
             actuators: Short for --robot.actuators.
+            force: Train although the doctor finds that the demonstrations do not fit.
             video: Record a video at the end.
             tensorboard: Log to TensorBoard too.
             wandb: Log to Weights & Biases too.
@@ -55,7 +58,12 @@ def main(args: Sequence[str]) -> int:
         from sfm.cli.ending import ended
         from sfm.progress import Progress
 
-        told: dict[str, Any] = {"reporter": Progress(), "tensorboard": tensorboard, "wandb": wandb}
+        told: dict[str, Any] = {
+            "force": force,
+            "reporter": Progress(),
+            "tensorboard": tensorboard,
+            "wandb": wandb,
+        }
         return ended(api.train(demos=demos, config=config, demo=demo, folder=run, **told), video)
 
     return train(args)

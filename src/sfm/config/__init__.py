@@ -21,7 +21,7 @@ from sfm.config.retired import understood
 from sfm.config.robot import RobotConfig
 from sfm.config.run import Config, Normalise
 from sfm.config.schedule import ScheduleConfig
-from sfm.config.serialise import flat, from_dict, overridden, setting, to_dict
+from sfm.config.serialise import flat, from_dict, overridden, setting, to_dict, whole
 
 __all__ = ["ActorCriticConfig", "LearnerConfig", "StochasticConfig", "TD3Config", "TD7Config"]
 __all__ += ["BCConfig", "BCOConfig", "DiscriminatorConfig", "IQConfig", "OPOLOConfig", "ObjectiveConfig"]
@@ -36,4 +36,5 @@ __all__ += [
     "setting",
     "to_dict",
     "understood",
+    "whole",
 ]

@@ -7,6 +7,7 @@ import numpy as np
 
 from sfm import storage
 from sfm.demos.types import Demos
+from sfm.errors import SfmError
 
 _CURVES = 8  # more demonstrations than this hide each other
 
@@ -17,9 +18,11 @@ def summary(demos: Demos) -> str:
     low, high = demos.length.min(), demos.length.max()
     steps = f"{low}" if low == high else f"{low} to {high} (median {np.median(demos.length):.0f})"
     actions = "no actions" if demos.action is None else f"actions of {demos.action.shape[2]} dimensions"
+    simulator = "" if demos.qpos is None else ", with qpos and qvel"
+    told = "" if demos.returns is None else f", return {demos.returns.mean():.1f}"
     return (
         f"{count} demonstration{'s' if count > 1 else ''} of {steps} steps, "
-        f"states of {obs_dim} dimensions, {actions}{'' if demos.qpos is None else ', with qpos and qvel'}"
+        f"states of {obs_dim} dimensions, {actions}{simulator}{told}"
     )
 
 
@@ -42,9 +45,13 @@ def table(demos: Demos, title: str = ""):
 
 
 def plot(demos: Demos, path: str | Path) -> None:
-    """Writes a PNG with a panel per dimension over time, states first, then actions."""
+    """Writes a picture with a panel per dimension over time, states first, then actions."""
+    from matplotlib.backend_bases import FigureCanvasBase
     from matplotlib.figure import Figure
 
+    kind, known = Path(path).suffix.lower().removeprefix("."), FigureCanvasBase.get_supported_filetypes()
+    if kind not in known:
+        raise SfmError(f"{path} is no picture: end its name with one of .{', .'.join(sorted(known))}")
     panels = [(f"state {i}", demos.obs[..., i], demos.length + 1) for i in range(demos.obs.shape[2])]
     if demos.action is not None:
         panels += [(f"action {i}", demos.action[..., i], demos.length) for i in range(demos.action.shape[2])]
@@ -60,4 +67,4 @@ def plot(demos: Demos, path: str | Path) -> None:
     for axis in axes[len(panels) :]:
         axis.set_visible(False)
     with storage.atomic(Path(path)) as temporary:
-        figure.savefig(temporary, format="png", dpi=120)
+        figure.savefig(temporary, format=kind, dpi=120)

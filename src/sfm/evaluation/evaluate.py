@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sfm.config import whole
 from sfm.envs import Env, make
 from sfm.envs.base import rewarded
 from sfm.errors import SfmError
@@ -65,8 +66,9 @@ def evaluate_policy(
     [N, o] to actions [N, a] in [-1, 1].
     env: a name, as `make_env` takes it, or an environment, which stays open.
     """
-    if episodes < 1:
-        raise SfmError("episodes must be at least 1")
+    episodes, seed = whole(episodes, "episodes"), whole(seed, "seed")
+    if episodes < 1 or seed < 0:
+        raise SfmError("episodes must be at least 1, and seed not negative")
     world = make(env) if isinstance(env, str) else env
     if (expected := getattr(policy, "obs_dim", world.obs_dim)) != world.obs_dim:
         raise SfmError(f"the policy takes {expected} numbers, but '{world.name}' observes {world.obs_dim}")
