@@ -22,10 +22,10 @@ Imitation from states alone, by Successor Feature Matching.
   resume RUN        go on with a run that was stopped or killed
   fork RUN NEW      go on with a copy of a run, with other settings
   eval RUN          evaluate a trained policy, draw its curve, record a video
+  sweep [PLAN]      train many combinations of tasks, presets, changes and seeds
   runs [FOLDER]     list runs: settings, state, return, likeness
   compare A B ...   learning curves and final values of runs, side by side
   report FOLDER     one page with everything that runs have shown
-  sweep [PLAN]      train many combinations of tasks, presets, changes and seeds
   demos COMMAND     list, inspect, convert, examine and collect demonstrations
   presets           the named configurations
   tasks             the bundled tasks
