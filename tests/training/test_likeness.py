@@ -56,6 +56,12 @@ def test_several_demonstrations_say_how_much_an_expert_differs_from_itself():
     various = [stride(hertz, 1)[0] for hertz in (0.6, 0.8, 1.0)]
     fast = stride(1.0, 2)
     assert Likeness(various, noise(4))(fast) > Likeness(stride(0.8, 3), noise(4))(fast)
+    assert Likeness(various, noise(4))(various) > 1.01  # together they are nearer than one is to another
+
+
+def test_the_halves_of_one_demonstration_say_it_where_there_is_no_other():
+    demo = np.concatenate([stride(0.6, 1)[0], stride(1.0, 1)[0]])
+    assert Likeness([demo], noise(4))([demo]) > 1.01
 
 
 def test_the_distance_is_that_of_a_shift_in_one_dimension():

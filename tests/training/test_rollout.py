@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfm.envs import make
-from sfm.training.rollout import EVALUATE, TRAIN, Rollout, acting, reset_seed, rollout
+from sfm.training.rollout import EVALUATE, TRAIN, Rollout, acting, play, reset_seed, rollout
 
 
 class Counter:
@@ -150,3 +150,9 @@ def test_a_policy_acts_with_the_noise_of_its_time():
     assert acting(policy, noise)(np.zeros((2, 2)), 1, slice(0, 2)).ravel().tolist() == [2, 3]
     assert acting(policy, noise)(np.zeros((1, 2)), 1, slice(1, 2)).ravel().tolist() == [3]
     assert acting(policy)(np.ones((2, 2)), 1, slice(0, 2)).ravel().tolist() == [1, 1]
+
+
+def test_an_action_holds_for_several_steps():
+    decisions = iter(np.arange(7, dtype=np.float32) / 10)
+    played = play([make("probe_point")], [0], lambda obs, noise: np.full((1, 1), next(decisions)), hold=3)
+    np.testing.assert_array_equal(played.action[0, :, 0], np.arange(20, dtype=np.float32) // 3 / 10)
