@@ -1,11 +1,13 @@
 """Which part of a state is matched: what demonstrations have, narrowed by name."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from sfm.config import Config, OPOLOConfig, SFMConfig
 from sfm.demos import Demos, load, save
-from sfm.demos.matching import aligned, check_fit, matched, names_of, told
+from sfm.demos.matching import aligned, check_fit, matched, names_of, observations_of, told
 from sfm.envs import make
 from sfm.envs.base import Motion
 from sfm.errors import SfmError
@@ -124,3 +126,19 @@ def test_the_motion_of_demonstrations_is_all_their_states_but_the_last():
     assert isinstance(motion, Motion)
     assert motion.qpos[:, 0].tolist() == [0, 1, 0, 1, 2, 3]
     assert motion.qvel[:, 0].tolist() == [0, -1, 0, -1, -2, -3]
+
+
+def test_dimensions_belong_to_the_observation_that_their_name_begins_with(env):
+    named = SimpleNamespace(name="x", obs_names=("pose/knee", "pose/hip", "height", "obs[3]", "obs[4]"))
+    assert observations_of(named) == ("pose", "pose", "height", "obs", "obs")
+    assert observations_of(SimpleNamespace(name="x", obs_dim=2)) == ("obs", "obs")
+    robot = dict(zip(env.obs_names, observations_of(env), strict=True))
+    assert [robot[name] for name in NAMES] == [
+        ".height",
+        *[".gravity_"] * 2,
+        *[".velocity_"] * 2,
+        ".turning_",
+    ]
+    joints = [name for name in env.obs_names if "." not in name]
+    assert {robot[name] for name in joints} == {"."}
+    assert {robot[f"{name}.velocity"] for name in joints} == {".velocity"}

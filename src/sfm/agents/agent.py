@@ -136,9 +136,12 @@ def make_agent(
     action_dim: int,
     terminates: bool = False,
     matched: tuple[int, ...] | None = None,
+    observation: tuple[str, ...] = (),
 ) -> Agent:
     c = config
-    spec = Spec(obs_dim, action_dim, c.gamma, c.n_step, terminates, c.updates, c.normalise, matched)
+    spec = Spec(
+        obs_dim, action_dim, c.gamma, c.n_step, terminates, c.updates, c.normalise, matched, observation
+    )
     return Agent(
         make_learner(c.learner, spec), make_objective(c.objective, spec), spec, c.learner.actor_delay
     )

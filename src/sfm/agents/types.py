@@ -22,6 +22,7 @@ class Spec(NamedTuple):
     updates: int = 0  # of the whole run
     normalise: Normalise = "none"  # which networks see standardised states
     matched: tuple[int, ...] | None = None  # the dimensions in which the expert is matched; None: all
+    observation: tuple[str, ...] = ()  # to which each dimension belongs, by the environment's names; (): one
 
     @property
     def matched_dim(self) -> int:

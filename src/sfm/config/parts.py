@@ -35,6 +35,9 @@ class FeatureConfig:
     """The running mean of phi over replay is subtracted from it, which `hr` always does."""
     state_weight: NotNegative = 0.0
     """The state, as phi sees it, stands beside phi times this weight, so that its mean is matched too."""
+    state_by: Literal["number", "observation"] = "number"
+    """Beside phi each number of the state has that weight, or each observation that the environment names has
+    it, shared by all of its numbers, so that many numbers of one kind do not outvote the one that matters."""
     alive_weight: NotNegative = 0.0
     """Where episodes can end before their time limit, one more feature has this value until they do, so that
     the policy learns to last as long as the expert."""

@@ -6,6 +6,7 @@ A demonstration may have a part of a state alone: angles without velocities, no 
 
 import fnmatch
 import importlib
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from sfm.config import Config
 from sfm.demos.types import Demos, check
-from sfm.envs import Env
+from sfm.envs import Env, is_robot
 from sfm.envs.base import as_mujoco
 from sfm.errors import SfmError, unknown
 
@@ -23,6 +24,15 @@ RATE_STATES = 500  # at most, tell the rate of a motion
 def names_of(env: Env) -> tuple[str, ...]:
     """The dimensions of what an environment observes; by number where it has no names."""
     return getattr(env, "obs_names", None) or tuple(f"obs[{i}]" for i in range(env.obs_dim))
+
+
+def observations_of(env: Env) -> tuple[str, ...]:
+    """To which of an environment's observations each dimension belongs: 'velocity/knee' to 'velocity', and of
+    a robot's 'torso.gravity_x' to '.gravity_', 'knee' to its joints and 'knee.velocity' to '.velocity'."""
+    names = names_of(env)
+    if is_robot(env.name):
+        return tuple(re.sub(r"(?<=_)[xyz\d]*$", "", "." + name.partition(".")[2]) for name in names)
+    return tuple(re.split(r"[/\[]", name)[0] for name in names)
 
 
 def matched(demos: Demos | None, patterns: Sequence[str], env: Env) -> tuple[int, ...] | None:

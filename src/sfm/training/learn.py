@@ -156,7 +156,18 @@ def recipe(c: Config, spec: Spec) -> str:
     """What decides the program of an update besides shapes; the same in every process."""
     s, length = c.schedule, None if c.learner.lr_actor_final is None else c.updates
     return repr(
-        (c.gamma, c.n_step, c.normalise, c.learner, c.objective, s.chunk, s.batch, length, spec.matched)
+        (
+            c.gamma,
+            c.n_step,
+            c.normalise,
+            c.learner,
+            c.objective,
+            s.chunk,
+            s.batch,
+            length,
+            spec.matched,
+            spec.observation,
+        )
     )
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from sfm.agents.agent import make_agent
 from sfm.config import Config
 from sfm.demos import Demos
-from sfm.demos.matching import aligned, check_part, matched
+from sfm.demos.matching import aligned, check_part, matched, observations_of
 from sfm.envs import Env
 from sfm.envs.base import rewarded
 from sfm.training import offline
@@ -55,7 +55,9 @@ class Training:
         env = self.experience.env
         part = matched(demos, config.match, env)
         check_part(config, part, env)
-        self.agent = make_agent(config, env.obs_dim, env.action_dim, env.terminates, part)
+        self.agent = make_agent(
+            config, env.obs_dim, env.action_dim, env.terminates, part, observations_of(env)
+        )
         known = demos and aligned(demos, env)
         plan = self.agent.objective.offline
         if not plan:

@@ -170,6 +170,22 @@ def test_the_state_stands_beside_phi_where_asked_for():
     assert_close(sfm.phi(o, batch.obs), cumulant)
 
 
+@pytest.mark.parametrize("matched", [None, (0, 2, 3)])
+def test_observations_count_alike_however_many_numbers_they_have(matched):
+    """Three numbers of a pose and one height: together the pose has the weight that the height has."""
+    spec = SPEC._replace(obs_dim=4, matched=matched, observation=("pose", "pose", "height", "pose"))
+    config = small_sfm("random", state_weight=3.0, state_by="observation")
+    sfm = SFM(config, spec)
+    o = sfm.init(np.random.default_rng(0))
+    obs = jnp.eye(4)
+    beside = np.asarray(sfm.phi(o, obs))[:, -spec.matched_dim :] / sfm.scale
+    pose = 3 / 3**0.5 if matched is None else 3 / 2**0.5
+    weights = [pose, pose, 3.0, pose]
+    columns = list(matched or range(4))
+    np.testing.assert_allclose(beside, np.diag(weights)[:, columns], rtol=1e-5)
+    assert sfm.parts["state"] == len(columns)
+
+
 @pytest.fixture
 def living():
     """An objective with the feature of those that are alive, in a world where episodes end."""

@@ -64,6 +64,15 @@ def telescoped(psi: Array, psi_next: Array, mask: Array, gamma: float) -> Array:
     return (psi - gamma * mask[:, None] * psi_next).mean(0) / (1 - gamma)
 
 
+def _state_weight(config: FeatureConfig, spec: Spec) -> Any:
+    """Of the state beside phi: one, or one for each dimension that is matched."""
+    if config.state_by == "number":
+        return config.state_weight
+    belongs = np.array(spec.observation or ("",) * spec.obs_dim)[list(spec.matched or range(spec.obs_dim))]
+    _, which, many = np.unique(belongs, return_inverse=True, return_counts=True)
+    return (config.state_weight / np.sqrt(many[which])).astype(np.float32)
+
+
 def _unit(x: Array) -> Array:
     return x / (jnp.linalg.norm(x) + 1e-8)
 
@@ -86,6 +95,7 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
         self.alive = config.features.alive_weight if spec.terminates else 0.0
         self.parts = dict.fromkeys(config.features.methods, config.features.dim)  # of phi, and their sizes
         self.parts |= {"state": spec.matched_dim} if config.features.state_weight else {}
+        self.state_weight = _state_weight(config.features, spec)
         self.base = sum(self.parts.values())
         self.dim = self.base + bool(self.alive)
         self.critics = config.critics
@@ -124,8 +134,7 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
 
     def _whole(self, phi: Array, seen: Array) -> Array:
         """phi with the states it saw beside it, where asked for."""
-        weight = self.config.features.state_weight
-        return jnp.concatenate([phi, weight * seen], -1) if weight else phi
+        return jnp.concatenate([phi, self.state_weight * seen], -1) if "state" in self.parts else phi
 
     def _cumulant(self, o: SFMState, whole: Array) -> Array:
         phi = whole - o.centre.mean if self.centred else whole
