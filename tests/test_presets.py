@@ -231,7 +231,8 @@ def test_it_trains_end_to_end_and_keeps_the_latest_policy(name, point_demos):
     assert training.policies.kept[0] is training.policies.average[0]
     assert averaged == name.endswith("-cpu")
     assert (judged[-1]["eval/kept"] == judged[-1]["eval/current"]) != averaged
-    assert training.progress[0].updates == 250 * len(rows[1:]) > 0
+    steps = training.progress[0].steps  # those of fresh episodes earn updates, too
+    assert training.progress[0].updates == (steps - 40) * 6.25 > 0
     refreshed = ["refresh/cost_gap" in row for row in rows]
     assert sum(refreshed) == training.progress[0].refreshes
     assert (sum(refreshed) > 1) != name.startswith("opolo")

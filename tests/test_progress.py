@@ -34,7 +34,7 @@ def test_where_there_is_no_reward_no_return_is_shown(capsys, tmp_path):
     progress.begin(tmp_path / "run", config)
     judged = {"eval/kept": None, "eval/current": None, "likeness/kept": 0.5, "likeness/current": 0.5}
     progress.round([{"step": 80, "seed": 0, "seconds": 2.4, "gap": 0.5} | judged], config)
-    assert progress.evaluation == " likeness 0.50"
+    assert progress.evaluation == "likeness 0.50"
     progress.end()
     assert (
         " ".join(capsys.readouterr().out.splitlines()[-1].split())

@@ -137,9 +137,32 @@ FAST = replace(
         CPU_SCHEDULE, steps=400_000, envs=4, updates_per_step=0.25, average_share=0.1, eval_every=20_000
     ),
 )
+# What matches the distribution of states instead of its mean, on all bodies (docs/fast.md).
+GENERAL = replace(
+    FAST,
+    action_repeat=0,
+    learner=replace(FAST_TD3, width=256),
+    objective=replace(
+        FAST.objective,
+        features=FeatureConfig(
+            method="steps",
+            dim=256,
+            coordinates=(1, 2, 0),
+            bandwidths=(0.2, 0.7),
+            centre=True,
+            state_weight=3.0,
+            state_by="observation",
+            alive_weight=10.0,
+        ),
+        witness_window=0,
+        witness_share=0.2,
+    ),
+    schedule=replace(FAST.schedule, batch=128, likeness_from=0.5),
+)
 
 PRESETS: dict[str, Config] = {
     "fast": FAST,
+    "general": GENERAL,
     # what may start upside down looks further ahead
     "fast-quadruped": replace(
         FAST,

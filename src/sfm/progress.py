@@ -68,15 +68,15 @@ class Progress:
         gap = f"gap {sum(gaps) / len(gaps):.3g}" if gaps else ""
         for row in rows:
             if "eval/kept" in row:
-                alike = f" likeness {row['likeness/kept']:.2f}" if "likeness/kept" in row else ""
+                alike = f"likeness {row['likeness/kept']:.2f}" if "likeness/kept" in row else ""
                 returns, short = "", ""
                 if row["eval/kept"] is not None:  # where there is a reward
-                    short = f" return {row['eval/kept']:.0f}"
-                    returns = f"kept {row['eval/kept']:7.1f}  current {row['eval/current']:7.1f} "
-                self.evaluation = short + alike
+                    short = f"return {row['eval/kept']:.0f} "
+                    returns = f"kept {row['eval/kept']:7.1f}  current {row['eval/current']:7.1f}  "
+                self.evaluation = f"{short}{alike}".strip()
                 self.note(
-                    f"step {row['step']:>9,}  seed {row['seed']}  {returns}{alike:14}{gap:14}  "
-                    f"{row['seconds']:7.0f} s"
+                    f"step {row['step']:>9,}  seed {row['seed']}  {returns}{f'{alike}  {gap}'.strip():26}"
+                    f"{row['seconds']:6.0f} s"
                 )
         self._show(config.task, [self.evaluation, rates[0], gap, rates[1]], steps)
 

@@ -27,8 +27,8 @@ from sfm.presets import PRESETS
     "learner", [TD3Config(width=9), TD7Config(embedding=5), StochasticConfig(temperature=0.5)]
 )
 def test_every_kind_survives_json(learner, objective):
-    schedule = ScheduleConfig(steps=5)
-    config = Config("walker_walk", "mine", 0.9, 3, 2, "all", learner, objective, schedule, seed=3, seeds=2)
+    parts = {"learner": learner, "objective": objective, "schedule": ScheduleConfig(steps=5)}
+    config = Config("walker_walk", "mine", n_step=3, action_repeat=2, normalise="all", seed=3, **parts)
     data = json.loads(json.dumps(to_dict(config)))
     assert data["learner"]["kind"] == learner.kind
     assert from_dict(Config, data) == config

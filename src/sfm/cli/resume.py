@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
-from sfm.cli.numbers import Steps
+from sfm.cli.counts import Steps
 from sfm.cli.parse import command
 
 

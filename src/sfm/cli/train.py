@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import tyro
 from tyro.conf import Positional
 
-from sfm.cli.numbers import Steps
+from sfm.cli.counts import Steps
 from sfm.cli.parse import TASK, command, value_of
 from sfm.config import Config, overridden
 from sfm.config.sentences import sentences
