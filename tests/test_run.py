@@ -13,7 +13,8 @@ from sfm import api, storage
 from sfm.config import BCConfig, FeatureConfig, IQConfig, SFMConfig, StochasticConfig, TD3Config, TD7Config
 from sfm.errors import SfmError
 from sfm.reporter import Silent
-from sfm.run import Run, _alone, create, fork, reopen
+from sfm.folders import alone
+from sfm.run import Run, create, fork, reopen
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.logs import read_rows
 from tests.conftest import TINY, tiny
@@ -82,7 +83,7 @@ def test_a_run_killed_before_its_first_checkpoint_starts_over(tmp_path, point_de
 
 def test_a_run_is_trained_by_one_process_at_a_time(tmp_path, point_demos):
     run = create(tmp_path / "run", TINY, point_demos)
-    with _alone(run.folder), pytest.raises(SfmError, match="is being trained by another process"):
+    with alone(run.folder), pytest.raises(SfmError, match="is being trained by another process"):
         run.train(Silent())
 
 

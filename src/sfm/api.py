@@ -2,17 +2,17 @@
 
 import dataclasses
 import json
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from sfm import storage
 from sfm.config import Config, overridden
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
-from sfm.envs import Env, make
+from sfm.envs.worlds import world
 from sfm.errors import SfmError
 from sfm.policy import Policy, load_policy
 from sfm.presets import DEFAULT
@@ -39,11 +39,12 @@ class Result(NamedTuple):
 
 
 def train(
-    env: str | Callable[[], Env] | None = None,
+    env: Any = None,
     demos: str | Path | Demos | np.ndarray | list[np.ndarray] | None = None,
     preset: str | None = None,
     *,
     config: Config | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
     demo: int | None = None,
     folder: str | Path | None = None,
     reporter: Reporter | None = None,
@@ -53,37 +54,38 @@ def train(
 ) -> Result:
     """Train a policy that behaves like the demonstrations.
 
-    env: a task name, a Gymnasium id, or a function that makes an `sfm.envs.Env`; None: the task of `config`.
+    env: a task name, a Gymnasium id, `module:Id-v0`, a Gymnasium environment (copied by its spec, since
+    several are needed), or a class or function that makes one or an `sfm.envs.Env`; None: the task of
+    `config`.
+    env_kwargs: what it is made with.
     demos: a path, `Demos`, one array of states [T+1, o] or a list of them; None: the bundled one.
     preset: a named configuration to start from; None: `fast`, or `config`, which is a whole configuration.
     demo: use only this one of several demonstrations, counted from 0.
     overrides: fields of `Config` by their dotted path with `__` for the dot, or by their bare name where
     only one place has it: `steps=20_000`, `learner__lr_actor=1e-3`.
     """
+    if "" in (preset, demos, folder):
+        raise SfmError("preset, demos and folder must not be empty: leave out what is not meant")
     if config is not None and preset is not None:
         raise SfmError("give a preset or a whole config, not both")
-    base = overridden(config or find_preset(preset or DEFAULT), overrides)
-    env = base.task if env is None else env
-    if env == "":
+    base = overridden(config or find_preset(DEFAULT if preset is None else preset), overrides)
+    if (env := base.task if env is None else env) == "":
         raise SfmError("which task? Give it as env, or in config")
-    if not (isinstance(env, str) or callable(env)):
-        raise SfmError(
-            "env must be a task name, a Gymnasium id or a function that makes an sfm.envs.Env, "
-            f"not a {type(env).__name__}; a registered Gymnasium environment goes by its id"
-        )
     check_extras(tensorboard, wandb)
-    name = env if isinstance(env, str) else getattr(env, "__name__", "custom")
-    whole = dataclasses.replace(base, task=name)
+    arguments = base.env_arguments if env_kwargs is None else env_kwargs
+    found_world = world(env, arguments)
+    whole = dataclasses.replace(
+        base, task=found_world.name, env_kwargs=storage.to_json(arguments) if arguments else ""
+    )
     found, provenance = find_demos(demos, whole, demo)
-    place = Path(folder) if folder else default_folder(whole)
-    run = create(place, whole, found, None if isinstance(env, str) else env, provenance)
+    run = create(Path(folder) if folder else None, whole, found, found_world, provenance)
     return _train(run, reporter or Silent(), tensorboard, wandb)
 
 
 def resume(
     folder: str | Path,
     *,
-    env: Callable[[], Env] | None = None,
+    env: Any = None,
     steps: int | None = None,
     reporter: Reporter | None = None,
     tensorboard: bool = False,
@@ -99,7 +101,7 @@ def fork(
     folder: str | Path,
     changes: Mapping[str, Any] | None = None,
     *,
-    env: Callable[[], Env] | None = None,
+    env: Any = None,
     reporter: Reporter | None = None,
     **overrides: Any,
 ) -> Result:
@@ -143,11 +145,6 @@ def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[De
     return one, {**provenance, "index": index}
 
 
-def default_folder(config: Config) -> Path:
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    return Path("runs") / f"{config.task.replace('/', '-')}_{config.preset}_seed{config.seed}_{stamp}"
-
-
 def expert_return(folder: Path) -> float | None:
     """The demonstrations' mean return, where their provenance tells it."""
     path = Path(folder) / "demos.npz"
@@ -159,11 +156,13 @@ def expert_return(folder: Path) -> float | None:
     return float(np.mean(returns)) if returns else None
 
 
-def random_returns(task: str, episodes: int = 10, seed: int = 0) -> np.ndarray:
+def random_returns(
+    task: str, episodes: int = 10, seed: int = 0, env_kwargs: Mapping[str, Any] | None = None
+) -> np.ndarray:
     """Returns [episodes] of uniform random actions on a task, from the starts that `evaluate` uses."""
     from sfm.evaluation.evaluate import evaluate, random_policy
 
-    env = make(task)
+    env = world(task, env_kwargs).make()
     returns = evaluate(env, random_policy(env.action_dim, seed), episodes, seed)
     env.close()
     return returns

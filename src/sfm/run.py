@@ -2,6 +2,7 @@
 
 RUN/config.json              what was asked for
 RUN/demos.npz                the demonstrations it imitates
+RUN/env.json                 how the environment is made again, where its name does not say it all
 RUN/start.safetensors        the policy it begins with, where it was given one
 RUN/metrics.jsonl            a row per seed and round, and one per evaluation
 RUN/checkpoints/             the two newest resumable states
@@ -18,13 +19,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from sfm import storage
+from sfm import folders, storage
 from sfm.config import Config, flat, from_dict, to_dict
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
 from sfm.demos.types import check, check_actions
-from sfm.envs import Env, make
+from sfm.envs import Env
 from sfm.envs.repeat import automatic, repeated
+from sfm.envs.signals import action_names, obs_names
+from sfm.envs.worlds import World, again
+from sfm.envs.worlds import world as find_world
 from sfm.errors import SfmError
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
 from sfm.reporter import Reporter
@@ -33,21 +37,21 @@ from sfm.training.jax_setup import set_up
 from sfm.training.logs import Logs, open_logs, read_rows
 
 START = "start.safetensors"
-KEPT = ("task", "seed", "seeds", "warm_start", "action_repeat", "schedule.envs")  # in a fork
+ENV = "env.json"
+KEPT = ("task", "env_kwargs", "seed", "seeds", "warm_start", "action_repeat", "schedule.envs")  # in a fork
 
 
 class Run:
-    def __init__(
-        self, folder: Path, config: Config, demos: Demos | None, env: Callable[[], Env] | None = None
-    ):
+    def __init__(self, folder: Path, config: Config, demos: Demos | None, world: World | None = None):
+        """`world`: by default what the configuration names."""
         self.folder, self.config, self.demos = Path(folder), config, demos
-        self.factory = env or (lambda: make(config.task))
+        self.world = world or find_world(config.task, config.env_arguments)
         self.checkpoints = Checkpoints(self.folder / "checkpoints")
         self.rows: list[dict[str, Any]] = []
 
     def make_env(self) -> Env:
         """The environment of the run, in which a step is a decision."""
-        return repeated(self.factory(), self.config.action_repeat)
+        return repeated(self.world.make(), self.config.action_repeat)
 
     def train(self, reporter: Reporter, *, tensorboard: bool = False, wandb: bool = False) -> bool:
         """Train from the newest checkpoint or the start; False if it was asked to stop before the end."""
@@ -56,7 +60,7 @@ class Run:
             if self.demos is None and self.config.needs != "nothing":
                 where = self.folder / "demos.npz"
                 raise SfmError(f"{where} is missing: a run keeps the demonstrations it imitates there")
-            with _alone(self.folder):
+            with folders.alone(self.folder):
                 begins = self.config.begins_with_policy
                 training = self.training(load_policy(self.folder / START).module if begins else None)
                 logs = open_logs(self.folder, tensorboard, wandb, to_dict(self.config))
@@ -90,6 +94,13 @@ class Run:
 
     def _save_policies(self, training: Any) -> None:
         env = training.experience.env
+        shown = {
+            "obs_shape": getattr(env, "obs_shape", [env.obs_dim]),
+            "action_shape": list(getattr(env, "action_shape", [env.action_dim])),
+            "obs_names": obs_names(env),
+            "action_names": action_names(env),
+            "env": self.world.record,
+        }
         for i, p in enumerate(training.progress):
             for which in ("kept", "current"):
                 save_policy(
@@ -106,6 +117,7 @@ class Run:
                     action_low=env.low.tolist(),
                     action_high=env.high.tolist(),
                     action_repeat=self.config.action_repeat,
+                    **shown,
                 )
 
     def training(self, beginning: Any = None) -> Any:
@@ -132,21 +144,17 @@ class Run:
 
 
 def create(
-    folder: Path,
+    folder: Path | None,
     config: Config,
     demos: Demos | None,
-    env: Callable[[], Env] | None = None,
+    world: World | None = None,
     provenance: dict[str, Any] | None = None,
 ) -> Run:
-    """Make the run folder, after checking that what was asked for fits together."""
-    folder = _unused(folder)
-    make_env = env or (lambda: make(config.task))
-    spare = [make_env()]  # it tells the dimensions now and is the first environment of training
-    if not hasattr(spare[0], "obs_dim"):
-        raise SfmError(
-            f"the function given makes a {type(spare[0]).__name__}, not an sfm.envs.Env; a Gymnasium "
-            "environment goes by its registered id"
-        )
+    """Make the run folder, after checking that what was asked for fits together. No folder: a new one."""
+    if folder is not None:
+        folders.unused(folder)
+    world = world or find_world(config.task, config.env_arguments)
+    spare = [world.make()]  # it tells the dimensions now and is the first environment of training
     if config.action_repeat == 0:
         config = dataclasses.replace(config, action_repeat=automatic(spare[0]))
     if demos is not None:
@@ -162,12 +170,16 @@ def create(
         who = "--warm-start bc" if config.warm_start == "bc" else config.preset or config.objective.kind
         check_actions(demos, spare[0].action_dim, who)
     beginning = _beginning(config, spare[0]) if config.begins_with_policy else None
-    if demos is not None:
-        npz.save(folder / "demos.npz", demos, provenance=storage.to_json(provenance or {}))
-    if beginning is not None:
-        storage.write_bytes(folder / START, beginning.read_bytes())
-    storage.write_json(folder / "config.json", to_dict(config))
-    return Run(folder, config, demos, lambda: spare.pop() if spare else make_env())
+    folder = Path(folder) if folder is not None else folders.fresh(config)
+    with folders.taken(folder):
+        if demos is not None:
+            npz.save(folder / "demos.npz", demos, provenance=storage.to_json(provenance or {}))
+        if beginning is not None:
+            storage.write_bytes(folder / START, beginning.read_bytes())
+        if world.record is not None:
+            storage.write_json(folder / ENV, world.record)
+        storage.write_json(folder / "config.json", to_dict(config))
+    return Run(folder, config, demos, world._replace(make=lambda: spare.pop() if spare else world.make()))
 
 
 def _beginning(config: Config, env: Env) -> Path:
@@ -186,14 +198,19 @@ def _beginning(config: Config, env: Env) -> Path:
     return path
 
 
-def reopen(folder: Path, env: Callable[[], Env] | None = None, steps: int | None = None) -> Run:
-    """A run made earlier, with another step budget if `steps` is given."""
+def reopen(folder: Path, env: Any = None, steps: int | None = None) -> Run:
+    """A run made earlier, with another step budget if `steps` is given; `env` as in `api.train`."""
     folder = Path(folder)
     if not (folder / "config.json").is_file():
         raise SfmError(f"{folder} is not a run folder: it has no config.json")
     config = from_dict(Config, storage.read_json(folder / "config.json"))
+    if env is not None:
+        world = find_world(env, config.env_arguments if isinstance(env, str) else None)
+    else:
+        record = storage.read_json(folder / ENV) if (folder / ENV).exists() else None
+        world = again(config.task, config.env_arguments, record)
     path = folder / "demos.npz"
-    run = Run(folder, config, npz.load(path) if path.exists() else None, env)
+    run = Run(folder, config, npz.load(path) if path.exists() else None, world)
     if steps is not None:
         _check_ahead(run, steps)
         run.config = dataclasses.replace(config, schedule=dataclasses.replace(config.schedule, steps=steps))
@@ -206,7 +223,7 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
 
     `note` is told of damaged checkpoints that an earlier one stands in for.
     """
-    folder = _unused(folder)
+    folder = folders.unused(folder)
     before, after = (dict(flat(to_dict(c))) for c in (source.config, config))
     if changed := [name for name in KEPT if before[name] != after[name]]:
         raise SfmError(
@@ -216,54 +233,21 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
     step, arrays, meta, warnings = source.checkpoints.load()
     for warning in warnings:
         note(warning)
-    run = Run(folder, config, source.demos, source.factory)
+    run = Run(folder, config, source.demos, source.world)
     run.training().restore(arrays, meta)  # an error, and nothing written, if it cannot go on from there
-    run.checkpoints.save(step, arrays, meta)
-    for name in ("demos.npz", START, "metrics.jsonl", "policies/*"):
-        for path in source.folder.glob(name):
-            storage.write_bytes(folder / path.relative_to(source.folder), path.read_bytes())
-    storage.write_json(folder / "config.json", to_dict(config))
+    with folders.taken(folder):
+        run.checkpoints.save(step, arrays, meta)
+        for name in ("demos.npz", START, ENV, "metrics.jsonl", "policies/*"):
+            for path in source.folder.glob(name):
+                storage.write_bytes(folder / path.relative_to(source.folder), path.read_bytes())
+        storage.write_json(folder / "config.json", to_dict(config))
     return run
-
-
-def _unused(folder: Path) -> Path:
-    folder = Path(folder)
-    try:
-        used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-    except OSError as error:
-        raise storage.cannot_write(folder, error) from error
-    if used:
-        resumable = (folder / "config.json").exists()
-        advice = f"continue it with 'sfm resume {folder}', or choose" if resumable else "choose"
-        raise SfmError(f"{folder} already exists: {advice} another folder for the run")
-    return folder
 
 
 def _check_ahead(run: Run, steps: int) -> None:
     done = max(run.checkpoints.steps(), default=0)
     if steps < done and steps != run.config.schedule.steps:  # the last round of a run may go beyond its steps
         raise SfmError(f"{run.folder} is at step {done:,} already: --steps {steps:,} lies behind it")
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Two processes would write the same log and checkpoints. The lock ends with its process."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        yield
-        return
-    path = folder / ".lock"
-    try:
-        file = open(path, "w")  # noqa: SIM115
-    except OSError as error:
-        raise storage.cannot_write(path, error) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise SfmError(f"{folder} is being trained by another process") from error
-        yield
 
 
 @contextlib.contextmanager

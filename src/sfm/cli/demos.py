@@ -121,15 +121,17 @@ def collect(
     from rich.progress import Progress as Bar
 
     from sfm import storage
+    from sfm.config.run import arguments
     from sfm.demos.files import check_new
     from sfm.demos.formats import npz_files as npz
-    from sfm.envs import make
+    from sfm.envs.worlds import again
     from sfm.evaluation.collect import collect as record
     from sfm.policy import load_policy
 
     check_new(target, force)
     actor = load_policy(policy)
-    env = make(actor.meta["task"])
+    meta = actor.meta
+    env = again(meta["task"], arguments(meta["config"].get("env_kwargs", "")), meta.get("env")).make()
     with Bar() as bar:
         task = bar.add_task("episodes", total=candidates)
         demos, made = record(env, actor, count, candidates, seed, lambda n: bar.update(task, completed=n))

@@ -5,6 +5,7 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from sfm.cli.parse import command
+from sfm.config.run import arguments
 from sfm.errors import SfmError
 
 
@@ -15,6 +16,7 @@ def main(
     seed: int | None = None,
     video: bool = True,
     random: bool = False,
+    env_kwargs: str = "",
 ) -> None:
     """Evaluate the checkpoint policy of a run, draw its learning curve, record an mp4 and a gif.
 
@@ -24,6 +26,7 @@ def main(
         seed: Which seed's policy, in a run of several; default: all.
         video: Record a video.
         random: Evaluate uniform random actions on a task, to compare with.
+        env_kwargs: With --random, what the task is made with, a JSON object.
     """
     if episodes < 1:
         raise SfmError("--episodes must be at least 1")
@@ -33,6 +36,7 @@ def main(
     from sfm.cli.report import report, summary
 
     if random:
-        print(f"random actions: return {summary(api.random_returns(str(run), episodes, seed or 0))}")
+        returns = api.random_returns(str(run), episodes, seed or 0, arguments(env_kwargs))
+        print(f"random actions: return {summary(returns)}")
     else:
         report(run, episodes, video, seed)

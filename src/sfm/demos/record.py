@@ -11,7 +11,7 @@ from gymnasium.spaces import Box
 from sfm.demos.formats import npz_files
 from sfm.demos.types import Demos
 from sfm.envs.actions import ActionScale
-from sfm.errors import SfmError
+from sfm.envs.spaces import flatten, obs_shape
 
 
 class Record(gymnasium.Wrapper):
@@ -20,13 +20,14 @@ class Record(gymnasium.Wrapper):
         with Record(gymnasium.make("Pendulum-v1"), "swings.npz") as env:
             ...  # play
 
-    Observations are flattened. Actions are kept if their space is a bounded Box, mapped to [-1, 1].
+    Observations become vectors as in training: a Dict in the order of its space. Actions are kept if their
+    space is a bounded Box, mapped to [-1, 1].
     """
 
     def __init__(self, env: gymnasium.Env, path: str | Path | None = None):
         super().__init__(env)
-        if not isinstance(env.observation_space, Box):
-            raise SfmError(f"observations {env.observation_space} cannot be recorded, only a Box")
+        name = env.spec.id if env.spec else type(env.unwrapped).__name__
+        self._shape = obs_shape(env.observation_space, name)
         self._path = path
         self._episodes: list[tuple[np.ndarray, np.ndarray | None]] = []
         self._obs: list[np.ndarray] = []
@@ -39,14 +40,14 @@ class Record(gymnasium.Wrapper):
     def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
         """Starts an episode; one that has not ended is forgotten."""
         obs, info = super().reset(**kwargs)
-        self._obs, self._action = [_flat(obs)], []
+        self._obs, self._action = [flatten(self._shape, obs)], []
         return obs, info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         obs, reward, terminated, truncated, info = super().step(action)
-        self._obs.append(_flat(obs))
+        self._obs.append(flatten(self._shape, obs))
         if self._scale is not None:
-            played = np.clip(_flat(action), self._scale.low, self._scale.high)
+            played = np.clip(np.array(action, np.float64).ravel(), self._scale.low, self._scale.high)
             self._action.append(self._scale.to_unit(played))
         if terminated or truncated:
             actions = None if self._scale is None else np.stack(self._action)
@@ -70,8 +71,3 @@ class Record(gymnasium.Wrapper):
         elif path is not None:
             warnings.warn(f"no episode has ended, so {path} was not written", stacklevel=2)
         super().close()
-
-
-def _flat(values: Any) -> np.ndarray:
-    """A copy: some environments reuse their arrays."""
-    return np.array(values, np.float64).ravel()

@@ -21,6 +21,16 @@ class Env(Protocol):
     parallel: bool  # whether most of a step is spent outside Python, so that a thread pays; if left out, not
     control_timestep: float  # seconds per step: the frame rate of a video
 
+    @property
+    def obs_names(self) -> tuple[str, ...]:
+        """[obs_dim]; where an environment has none, `signals.obs_names` calls them obs[0], obs[1], ..."""
+        ...
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """[action_dim], likewise."""
+        ...
+
     def reset(self, seed: int) -> np.ndarray:
         """Start the episode that `seed` alone determines (0 <= seed < 2**32); obs float32 [obs_dim]."""
         ...

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from sfm.envs import signals
 from sfm.envs.base import Env
 
 DECISION_SECONDS = 0.032  # what an automatic number of control steps per decision comes nearest to
@@ -30,6 +31,14 @@ class Repeat:
         self.max_steps = math.ceil(env.max_steps / times)
         self.control_timestep = times * env.control_timestep
         self.reset, self.render, self.close = env.reset, env.render, env.close
+
+    @property
+    def obs_names(self) -> tuple[str, ...]:
+        return signals.obs_names(self.env)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return signals.action_names(self.env)
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
         total = 0.0
