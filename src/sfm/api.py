@@ -64,7 +64,7 @@ def train(
     overrides: fields of `Config` by their dotted path with `__` for the dot, or by their bare name where
     only one place has it: `steps=20_000`, `learner__lr_actor=1e-3`.
     """
-    if "" in (preset, demos, folder):
+    if any(isinstance(given, str) and not given for given in (preset, demos, folder)):
         raise SfmError("preset, demos and folder must not be empty: leave out what is not meant")
     if config is not None and preset is not None:
         raise SfmError("give a preset or a whole config, not both")

@@ -13,14 +13,14 @@ RUN/.lock                    held by the process that trains it
 
 import contextlib
 import dataclasses
-import signal
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from sfm import folders, storage
-from sfm.config import Config, flat, from_dict, to_dict
+from sfm.config import BCConfig, Config, flat, from_dict, to_dict
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
 from sfm.demos.types import check, check_actions
@@ -32,6 +32,7 @@ from sfm.envs.worlds import world as find_world
 from sfm.errors import SfmError
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
 from sfm.reporter import Reporter
+from sfm.stopping import stop_signals
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.jax_setup import set_up
 from sfm.training.logs import Logs, open_logs, read_rows
@@ -78,12 +79,13 @@ class Run:
     def _rounds(self, training: Any, logs: Logs, reporter: Reporter) -> None:
         """Until the end, or until asked to stop; saves now and then, and the last one."""
         saved = time.monotonic()
-        with _stop_signals() as asked_to_stop, contextlib.closing(logs):
-            for rows in training.rounds():
+        with stop_signals(reporter.note) as asked, contextlib.closing(logs):
+            for rows in training.rounds(lambda: asked.for_long()):
                 for row in rows:
                     logs.write(row)
-                reporter.round(rows, self.config)
-                last = training.done or asked_to_stop()
+                if rows:
+                    reporter.round(rows, self.config)
+                last = training.done or asked.at_all()
                 if last or time.monotonic() - saved >= self.config.schedule.save_seconds:
                     step = max(p.steps for p in training.progress)
                     self.checkpoints.save(step, training.arrays(), training.meta())
@@ -135,8 +137,7 @@ class Run:
         training.restore(arrays, meta)
         self._save_policies(training)  # it may have been stopped between its checkpoint and these
         # What was logged after the checkpoint goes; an evaluation of a later round may judge this very step.
-        rounds = {p.seed: p.steps for p in training.progress}
-        judged = {p.seed: p.evaluated_at for p in training.progress}
+        rounds, judged = training.logged()
         logs.jsonl.truncate(
             lambda row: row["step"] <= (judged if "eval/kept" in row else rounds).get(row["seed"], -1)
         )
@@ -169,6 +170,7 @@ def create(
     if demos is not None and config.needs == "actions":
         who = "--warm-start bc" if config.warm_start == "bc" else config.preset or config.objective.kind
         check_actions(demos, spare[0].action_dim, who)
+    _check_learns(config, spare[0])
     beginning = _beginning(config, spare[0]) if config.begins_with_policy else None
     folder = Path(folder) if folder is not None else folders.fresh(config)
     with folders.taken(folder):
@@ -180,6 +182,26 @@ def create(
             storage.write_json(folder / ENV, world.record)
         storage.write_json(folder / "config.json", to_dict(config))
     return Run(folder, config, demos, world._replace(make=lambda: spare.pop() if spare else world.make()))
+
+
+def _check_learns(config: Config, env: Env) -> None:
+    """An error if the steps end before anything is learned."""
+    s = config.schedule
+    if isinstance(config.objective, BCConfig):  # plays no episodes
+        return
+    whole = s.envs * env.max_steps * config.action_repeat  # steps of a round, unless episodes end early
+    random = s.random_steps if env.terminates else math.ceil(s.random_steps / whole) * whole
+    if s.steps <= random:
+        raise SfmError(
+            f"{s.steps:,} steps train nothing: the first {random:,} act at random and earn no updates; give "
+            "more --steps, or fewer --schedule.random-steps"
+        )
+    updates = (math.ceil(s.steps / whole) * whole - s.random_steps) * s.updates_per_step
+    if updates < s.chunk:
+        raise SfmError(
+            f"{s.steps:,} steps train nothing: they earn {updates:.0f} updates, which come by the {s.chunk}; "
+            "give more --steps, or a smaller --schedule.chunk"
+        )
 
 
 def _beginning(config: Config, env: Env) -> Path:
@@ -248,24 +270,3 @@ def _check_ahead(run: Run, steps: int) -> None:
     done = max(run.checkpoints.steps(), default=0)
     if steps < done and steps != run.config.schedule.steps:  # the last round of a run may go beyond its steps
         raise SfmError(f"{run.folder} is at step {done:,} already: --steps {steps:,} lies behind it")
-
-
-@contextlib.contextmanager
-def _stop_signals() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and SIGTERM end the run after the current round, saved; a second Ctrl-C ends it at once."""
-    asked: list[int] = []
-
-    def ask(number: int, frame: Any) -> None:
-        if asked:
-            raise KeyboardInterrupt
-        asked.append(number)
-
-    try:
-        before = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not in the main thread: leave signals alone
-        before = {}
-    try:
-        yield lambda: bool(asked)
-    finally:
-        for s, handler in before.items():
-            signal.signal(s, handler)

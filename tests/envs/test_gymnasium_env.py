@@ -99,7 +99,7 @@ def test_spaces_that_do_not_fit_are_refused(still):
     ("given", "message"),
     [
         (np.zeros(3), r"step 1: observation has shape \[3\], expected \[2\], by its own observation_space"),
-        ("abc", "failed in step 1: ValueError: could not convert"),
+        ("abc", "step 1: observation must be numbers: could not convert"),
         (ZeroDivisionError("ugly\nlines"), "failed in step 1: ZeroDivisionError: ugly lines"),
     ],
 )

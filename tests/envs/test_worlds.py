@@ -121,6 +121,11 @@ def test_a_record_calls_nothing_but_environments_and_wrappers():
             again("OwnSlide-v0", {}, record | {"spec": spec}).make()
 
 
+def test_a_record_that_is_none_is_refused():
+    with pytest.raises(SfmError, match="is not a JSON object"):
+        again("OwnSlide-v0", {}, [1])  # pyright: ignore
+
+
 def test_what_only_this_program_knows_is_not_guessed():
     def local():
         return own_worlds.limited()

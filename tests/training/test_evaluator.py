@@ -41,7 +41,8 @@ def test_a_row_tells_the_policies_of_the_beginning():
     policies.current[1], policies.average[1] = Constant(-0.3), Constant(-0.4)
     want = [judge.returns(8, policy).mean() for policy in (policies.current[1], first[1])]
     progress = [SeedProgress(7), SeedProgress(8, steps=50, seconds=1.23456, updates=20)]
-    with judge.judging([1], progress, policies) as rows:
+    jobs = [Evaluator.job(progress[1], policies.current[1], policies.kept[1])]
+    with judge.judging(jobs) as rows:
         policies.begin([Constant(0.9), Constant(0.9)])  # the round goes on, and policies learn
         progress[1].steps, progress[1].updates, progress[1].seconds = 90, 60, 9.0
     told = {"step": 50, "seed": 8, "updates": 20, "seconds": 1.235}
@@ -55,7 +56,7 @@ def test_it_has_environments_and_a_thread_of_its_own():
     policy = Constant(0.0)
     assert not made  # a run without evaluations needs none
     for _ in range(2):
-        with judge.judging([0], [SeedProgress(0)], Policies(SCHEDULE, [policy])):
+        with judge.judging([Evaluator.job(SeedProgress(0), policy, policy)]):
             pass
     assert made == judge.eval_envs
     assert len(made) == 2
@@ -65,7 +66,7 @@ def test_it_has_environments_and_a_thread_of_its_own():
 def test_a_kept_policy_that_is_the_current_one_is_played_once():
     judge, _ = evaluator()
     policy = Constant(0.0)
-    with judge.judging([0], [SeedProgress(0)], Policies(SCHEDULE, [policy])) as rows:
+    with judge.judging([Evaluator.job(SeedProgress(0), policy, policy)]) as rows:
         pass
     assert policy.calls == 40  # of 20 steps: two episodes at once, and the third
     assert rows[0]["eval/current"] == rows[0]["eval/kept"]
@@ -77,3 +78,18 @@ def test_starts_are_those_of_the_seed():
     assert len(set(judge.returns(0, policy))) == 3
     np.testing.assert_array_equal(judge.returns(0, policy), judge.returns(0, policy))
     assert not np.array_equal(judge.returns(0, policy), judge.returns(1, policy))
+
+
+def test_what_is_cancelled_ends_after_an_episode_and_has_no_row():
+    judge, _ = evaluator()
+
+    class Impatient(Constant):
+        def __call__(self, obs, noise):
+            judge.cancel()
+            return super().__call__(obs, noise)
+
+    policy = Impatient(0.0)
+    with judge.judging([Evaluator.job(SeedProgress(0), policy, policy)]) as rows:
+        pass
+    assert not rows
+    assert policy.calls == 20  # of the three, the two that are played at once

@@ -44,18 +44,24 @@ def inspect(path: Positional[str], task: str | None = None, plot: Path | None = 
 
     Args:
         path: A file, a folder, a Minari id or a bundled task.
-        task: Compare with this environment.
+        task: Compare with this environment, and show its names.
         plot: Write a PNG with each dimension over time.
     """
     from rich.console import Console
 
+    from sfm import envs
     from sfm.demos import describe
     from sfm.demos.load import load
+    from sfm.envs import signals
 
-    demos = load(path)
-    Console().print(describe.table(demos, f"{path}: {describe.summary(demos)}"))
+    demos, names = load(path), ((), ())
+    if task is not None:
+        env = envs.make(task)
+        names = signals.obs_names(env), signals.action_names(env)
+        env.close()
+    Console().print(describe.table(demos, f"{path}: {describe.summary(demos)}", names))
     if plot is not None:
-        describe.plot(demos, plot)
+        describe.plot(demos, plot, names)
         Console().print(f"plot: {plot}")
     if task is not None:
         _report(path, task, 0.99)

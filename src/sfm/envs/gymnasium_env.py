@@ -87,8 +87,6 @@ class GymnasiumEnv:
             raise SfmError(
                 f"task '{self.name}', step {self._steps}: {error}, by its own observation_space"
             ) from error
-        except (TypeError, ValueError) as error:
-            raise self._failed(f"step {self._steps}", error) from error
 
     def _failed(self, when: str, error: Exception) -> SfmError:
         return SfmError(

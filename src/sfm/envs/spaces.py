@@ -72,7 +72,10 @@ def flatten(shape: Shape, obs: Any, batch: tuple[int, ...] = (), place: str = ""
     `batch`: sizes of axes that come before those of each part, [*batch, o].
     """
     if not isinstance(shape, dict):
-        part = np.asarray(obs, np.float32)
+        try:
+            part = np.asarray(obs, np.float32)
+        except (TypeError, ValueError) as error:
+            raise SfmError(f"observation{place} must be numbers: {error}") from error
         if part.shape != (*batch, *shape) and part.size != math.prod((*batch, *shape)):
             raise SfmError(f"observation{place} has shape {list(part.shape)}, expected {[*batch, *shape]}")
         return np.array(part.reshape((*batch, -1)))

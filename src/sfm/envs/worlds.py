@@ -47,7 +47,7 @@ def world(env: Any, kwargs: Mapping[str, Any] | None = None) -> World:
         raise SfmError("give one environment, not a vector of them: schedule.envs says how many are made")
     if hasattr(env, "obs_dim"):
         raise SfmError(
-            "several environments are needed: give the name, or a function that makes one each time"
+            "several are needed: give the environment's name, or a function that makes one each time"
         )
     raise SfmError(
         "env must be a task name, a Gymnasium id, a Gymnasium environment or a function that makes one, "
@@ -58,6 +58,8 @@ def world(env: Any, kwargs: Mapping[str, Any] | None = None) -> World:
 def again(name: str, kwargs: Mapping[str, Any], record: Record | None) -> World:
     """The world of a run or a policy, from what was kept of it."""
     record = record or {"named": True}
+    if not isinstance(record, dict):
+        raise SfmError(f"the record of the environment '{name}' is not a JSON object")
 
     def remade() -> Env:
         try:

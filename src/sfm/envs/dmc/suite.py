@@ -21,8 +21,8 @@ from sfm.errors import SfmError
 def _suite():
     """dm_control.suite with our tasks registered in it."""
     # only terrains need scipy.ndimage, which takes half a second to import
-    with rendering.gl_disabled(), _put_off("scipy.ndimage"):
-        from dm_control import suite
+    with _put_off("scipy.ndimage"):
+        suite = rendering.without_gl(lambda: importlib.import_module("dm_control.suite"))
     import sfm.envs.dmc.tasks  # noqa: F401  registers on import
 
     return suite
