@@ -85,11 +85,11 @@ def train(options: Options, task: str, name: str) -> tuple[list[Row], list[Row]]
     finally:
         rows = records.rows_of(read_rows(folder / "metrics.jsonl"), who)
         records.put(options.results / records.RUNS, rows)
-    returns = api.finish(folder, episodes=options.episodes, video=False, note=print)
+    judged = api.finish(folder, episodes=options.episodes, video=False, note=print)
     expert = api.expert_return(folder) or (scale.expert if (scale := reference(task)) else None)
     more = {"step": rows[-1]["step"], "command": command(options, task, name)}
     more |= {"expert": expert} if expert else {}
-    finals = [records.final(who, seed, many, **more) for seed, many in returns.items()]
+    finals = [records.final(who, seed, *of, **more) for seed, of in judged.items()]
     records.put(options.results / records.FINALS, finals)
     return rows, finals
 

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-__all__ = ["Row", "Settings", "grown", "machine", "timed"]
+__all__ = ["Row", "Settings", "entry", "grown", "machine", "timed"]
 
 T = TypeVar("T")
 
@@ -64,10 +64,10 @@ def grown(run: Callable[[], T]) -> tuple[T, int]:
 
 def _memory() -> int:
     """What this process holds, in bytes, without the pages of mapped files."""
-    return 1024 * int(_entry("/proc/self/status", "RssAnon").split()[0])
+    return 1024 * int(entry("/proc/self/status", "RssAnon").split()[0])
 
 
-def _entry(path: str, name: str) -> str:
+def entry(path: str, name: str) -> str:
     """The first value called `name` in a file of lines `name: value`; empty where there is none."""
     lines = Path(path).read_text().splitlines() if Path(path).exists() else []
     return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
@@ -76,7 +76,7 @@ def _entry(path: str, name: str) -> str:
 def machine() -> dict:
     """What figures depend on; `load` is how many processes ran in the minute before."""
     return {
-        "processor": _entry("/proc/cpuinfo", "model name") or platform.processor() or platform.machine(),
+        "processor": entry("/proc/cpuinfo", "model name") or platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "threads": len(os.sched_getaffinity(0)),  # of JAX and of NumPy
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),

@@ -4,7 +4,7 @@
     python -m benchmarks.mutants --near     # only the tests near it: a few seconds each
     python -m benchmarks.mutants --only td7 # those whose name or file contains a word
 
-Each mutant (mutant_list.py) is a line of `src/sfm` with a plausible mistake, of losses, estimators and
+Each mutant (mutant_list/) is a line of `src/sfm` with a plausible mistake, of losses, estimators and
 schedules. The change is made in a copy. It ends with the survivors; the exit status is 1 if they are more
 than one in twenty.
 """

@@ -13,6 +13,7 @@ import fcntl
 import gzip
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -119,14 +120,16 @@ def rows_of(log: list[Row], run: Row, every: bool = False) -> list[Row]:
                 made = {"step": row["step"], "updates": row.get("eval/updates", row.get("updates"))}
                 made |= {"seconds": row["seconds"], "training": np.mean(returns) if returns else None}
                 made |= {"kept": row.get("eval/kept"), "current": row.get("eval/current")}
+                made |= {"likeness": row.get("likeness/kept")}
                 rows.append(run | {"seed": seed} | {k: v for k, v in made.items() if v is not None})
                 returns = []
     return rows
 
 
-def final(run: Row, seed: int, returns: np.ndarray, **more: Any) -> Row:
+def final(run: Row, seed: int, returns: np.ndarray, likeness: float = math.nan, **more: Any) -> Row:
     """What a kept policy had at the end, over many episodes."""
     told = {"mean": returns.mean(), "std": returns.std(), "min": returns.min(), "max": returns.max()}
+    told |= {"likeness": likeness} if math.isfinite(likeness) else {}
     return run | {"seed": seed, "episodes": len(returns)} | told | more
 
 

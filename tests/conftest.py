@@ -12,12 +12,16 @@ if importlib.metadata.version("jax").startswith("0.10."):  # a flag that XLA doe
     flags += " --xla_cpu_use_fusion_emitters=false"
 os.environ.setdefault("XLA_FLAGS", flags)
 
+import hypothesis
 import numpy as np
 import pytest
 
 from sfm.config import Config, FeatureConfig, ScheduleConfig, SFMConfig, TD3Config
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
+
+hypothesis.settings.register_profile("sfm", deadline=None)  # a machine may be busy
+hypothesis.settings.load_profile("sfm")
 
 TINY = Config(
     task="probe_point",

@@ -127,7 +127,8 @@ def test_what_a_run_needs_to_go_on(tmp_path, point_demos):
     with pytest.raises(SfmError, match="is at step 160 already: --steps 60 lies behind it"):
         reopen(run.folder, steps=60)
     (run.folder / "demos.npz").unlink()
-    assert api.finish(run.folder, episodes=1, video=False, note=print).keys() == {0}  # to judge it, nothing
+    (judged,) = api.finish(run.folder, episodes=1, video=False, note=print).values()  # to judge it, nothing
+    assert np.isnan(judged.likeness)
     with pytest.raises(SfmError, match=r"demos\.npz is missing"):
         reopen(run.folder).train(Silent())
 
@@ -250,6 +251,9 @@ def test_the_log_has_a_row_per_round_and_evaluations(tmp_path, point_demos):
     assert [row["step"] for row in run.rows if row not in judged] == [40, 80, 120, 160]
     assert [(row["step"], row["updates"]) for row in judged] == [(40, 0), (160, 120)]
     assert run.rows[-1] is judged[-1]
+    (last,) = api.finish(run.folder, episodes=2, video=False, note=print).values()  # as many as along the way
+    assert judged[-1]["eval/kept"] == pytest.approx(last.returns.mean())
+    assert judged[-1]["likeness/kept"] == last.likeness
     assert all(np.isfinite(row["gap"]) for row in run.rows if "gap" in row)
 
 
@@ -258,7 +262,7 @@ def test_a_run_of_an_earlier_version_is_evaluated_and_drawn_but_not_resumed(tmp_
     run = create(tmp_path / "run", tiny(seeds=2), point_demos)
     run.train(Silent())
     policies, log = run.folder / "policies", run.folder / "metrics.jsonl"
-    returns = api.finish(run.folder, episodes=2, video=False, note=print)
+    judged = api.finish(run.folder, episodes=2, video=False, note=print)
     kept = [sfm.load_policy(run.folder, seed=seed).meta for seed in (0, 1)]
     for seed in (0, 1):
         (policies / f"kept_seed{seed}.safetensors").rename(policies / f"checkpoint_seed{seed}.safetensors")
@@ -270,7 +274,7 @@ def test_a_run_of_an_earlier_version_is_evaluated_and_drawn_but_not_resumed(tmp_
         assert sfm.load_policy(run.folder, which=which).meta["seed"] == 0
     (run.folder / "curve.png").unlink()
     again = api.finish(run.folder, episodes=2, video=False, note=print)
-    assert all(np.array_equal(returns[seed], again[seed]) for seed in (0, 1))
+    assert all(np.array_equal(judged[seed].returns, again[seed].returns) for seed in (0, 1))
     assert (run.folder / "curve.png").exists()
     newest = max(run.folder.glob("checkpoints/*.safetensors"))
     arrays, meta = storage.read_arrays(newest)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sfm.api import Result, fork, resume, train
     from sfm.demos import Demos
     from sfm.demos import load as load_demos
+    from sfm.demos.motion import from_motion as demos_from_motion
     from sfm.demos.record import Record as record
     from sfm.envs import make as make_env
     from sfm.evaluation.evaluate import evaluate_policy as evaluate
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Demos", "Policy", "Result", "SfmError", "__version__", "evaluate", "fork", "load_demos"]
-__all__ += ["load_policy", "make_env", "record", "resume", "train"]
+__all__ = ["Demos", "Policy", "Result", "SfmError", "__version__", "demos_from_motion", "evaluate", "fork"]
+__all__ += ["load_demos", "load_policy", "make_env", "record", "resume", "train"]
 
 _WHERE = {
     "Demos": "sfm.demos:Demos",
     "Policy": "sfm.policy:Policy",
     "Result": "sfm.api:Result",
+    "demos_from_motion": "sfm.demos.motion:from_motion",
     "evaluate": "sfm.evaluation.evaluate:evaluate_policy",
     "fork": "sfm.api:fork",
     "load_demos": "sfm.demos:load",

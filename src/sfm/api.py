@@ -4,7 +4,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from sfm.reporter import Reporter, Silent
 from sfm.run import Run, create, reopen
 from sfm.run import fork as fork_run
 from sfm.training.logs import check_extras
+
+if TYPE_CHECKING:
+    from sfm.evaluation.evaluate import Judged
 
 
 class Result(NamedTuple):
@@ -140,9 +143,7 @@ def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[De
         raise SfmError(f"there is no demonstration {index}: there are {len(demos.length)}, counted from 0")
     if "returns" in provenance:
         provenance = {**provenance, "returns": [provenance["returns"][index]]}
-    obs, action = list(demos.episodes())[index]
-    one = Demos.from_list([obs], None if action is None else [action])
-    return one, {**provenance, "index": index}
+    return demos.only(index), {**provenance, "index": index}
 
 
 def expert_return(folder: Path) -> float | None:
@@ -170,12 +171,13 @@ def random_returns(
 
 def finish(
     run: Path, *, episodes: int, video: bool, seed: int | None = None, note: Callable[[str], None]
-) -> dict[int, np.ndarray]:
-    """Evaluate a run's kept policies, draw its curve and record a video. Returns [episodes] by seed."""
+) -> dict[int, "Judged"]:
+    """Evaluate a run's kept policies, draw its curve and record a video. What each seed's was like."""
     from sfm.evaluation import curve
     from sfm.evaluation import video as film
-    from sfm.evaluation.evaluate import evaluate
+    from sfm.evaluation.evaluate import judge
     from sfm.evaluation.scores import reference
+    from sfm.training.likeness import likeness_to
     from sfm.training.logs import read_rows
     from sfm.training.rollout import VIDEO, reset_seed
 
@@ -183,7 +185,8 @@ def finish(
     config, env = opened.config, opened.make_env()
     seeds = range(config.seed, config.seed + config.seeds) if seed is None else [seed]
     policies = {s: load_policy(run, seed=s) for s in seeds}
-    returns = {s: evaluate(env, policy, episodes, s) for s, policy in policies.items()}
+    alike = likeness_to(demos, [env]) if (demos := opened.decisions) else None
+    judged = {s: judge(env, policy, episodes, s, alike) for s, policy in policies.items()}
     try:
         rows = read_rows(Path(run) / "metrics.jsonl")
         title, scale = f"{config.task}, {config.preset}", reference(config.task)
@@ -191,10 +194,10 @@ def finish(
         curve.plot(rows, Path(run) / "curve.png", title=title, **levels)
         note(f"curve  {Path(run) / 'curve.png'}")
         if video:
-            best = max(returns, key=lambda s: returns[s].mean())
+            best = max(judged, key=lambda s: judged[s].returns.mean())
             for path in film.record(env, policies[best], Path(run), seed=reset_seed(best, VIDEO, 0)):
                 note(f"video  {path}")
     except SfmError as error:  # the evaluation is worth showing without pictures
         note(f"no picture: {error}")
     env.close()
-    return returns
+    return judged

@@ -9,6 +9,7 @@ from pathlib import Path
 from sfm import storage
 from sfm.config import Config
 from sfm.errors import SfmError
+from sfm.locks import held
 
 LOCK = ".lock"
 
@@ -60,22 +61,6 @@ def taken(folder: Path) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Two processes would write the same log and checkpoints. The lock ends with its process."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        yield
-        return
-    path = folder / LOCK
-    try:
-        file = open(path, "w")  # noqa: SIM115
-    except OSError as error:
-        raise storage.cannot_write(path, error) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise SfmError(f"{folder} is being trained by another process") from error
-        yield
+def alone(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """Two processes would write the same log and checkpoints."""
+    return held(folder / LOCK, f"{folder} is being trained by another process")

@@ -12,7 +12,7 @@ from sfm.config import Config
 
 
 class Progress:
-    """Shows steps/s, updates/s, time left, the feature gap and the last evaluation."""
+    """Shows steps/s, updates/s, time left, the feature gap and the last evaluation, of the kept policy."""
 
     def __init__(self) -> None:
         self.console = Console(highlight=False, markup=False, soft_wrap=True)
@@ -58,9 +58,10 @@ class Progress:
         gap = f" gap {sum(gaps) / len(gaps):.3g}" if gaps else ""
         for row in rows:
             if "eval/kept" in row:
-                self.evaluation = f" return {row['eval/kept']:.0f}"
+                alike = f" likeness {row['likeness/kept']:.2f}" if "likeness/kept" in row else ""
+                self.evaluation = f" return {row['eval/kept']:.0f}{alike}"
                 self.note(
                     f"step {row['step']:>9,}  seed {row['seed']}  kept {row['eval/kept']:7.1f}  "
-                    f"current {row['eval/current']:7.1f} {gap:14}  {row['seconds']:7.0f} s"
+                    f"current {row['eval/current']:7.1f} {alike:14}{gap:14}  {row['seconds']:7.0f} s"
                 )
         self.bar.update(self.task, completed=steps, status=f"{rate}{gap}{self.evaluation}")

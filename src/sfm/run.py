@@ -5,6 +5,7 @@ RUN/demos.npz                the demonstrations it imitates
 RUN/env.json                 how the environment is made again, where its name does not say it all
 RUN/start.safetensors        the policy it begins with, where it was given one
 RUN/metrics.jsonl            a row per seed and round, and one per evaluation
+RUN/history.jsonl            when, where and with what it was trained
 RUN/checkpoints/             the two newest resumable states
 RUN/policies/                kept_seed0.safetensors, current_seed0.safetensors
 RUN/curve.png, video.mp4, video.gif
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sfm import folders, storage
+from sfm import folders, history, storage
 from sfm.config import BCConfig, Config, flat, from_dict, to_dict
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
@@ -54,6 +55,11 @@ class Run:
         """The environment of the run, in which a step is a decision."""
         return repeated(self.world.make(), self.config.action_repeat)
 
+    @property
+    def decisions(self) -> Demos | None:
+        """The demonstrations in the steps of that environment."""
+        return self.demos and self.demos.thinned(self.config.action_repeat)
+
     def train(self, reporter: Reporter, *, tensorboard: bool = False, wandb: bool = False) -> bool:
         """Train from the newest checkpoint or the start; False if it was asked to stop before the end."""
         reporter.begin(self.folder, self.config)
@@ -61,7 +67,7 @@ class Run:
             if self.demos is None and self.config.needs != "nothing":
                 where = self.folder / "demos.npz"
                 raise SfmError(f"{where} is missing: a run keeps the demonstrations it imitates there")
-            with folders.alone(self.folder):
+            with folders.alone(self.folder), history.noted(self.folder) as noted:
                 begins = self.config.begins_with_policy
                 training = self.training(load_policy(self.folder / START).module if begins else None)
                 logs = open_logs(self.folder, tensorboard, wandb, to_dict(self.config))
@@ -71,6 +77,7 @@ class Run:
                     logs.jsonl.truncate(lambda row: False)
                     reporter.note(f"{self.folder} had not saved a checkpoint yet: it starts over")
                 self._rounds(training, logs, reporter)
+                noted["finished"] = training.done
         finally:
             reporter.end()
         self.rows = read_rows(logs.jsonl.path)
@@ -127,8 +134,7 @@ class Run:
         set_up(self.config)
         from sfm.training.loop import Training  # imports JAX
 
-        demos = self.demos and self.demos.thinned(self.config.action_repeat)
-        return Training(self.config, self.make_env, demos, beginning)
+        return Training(self.config, self.make_env, self.decisions, beginning)
 
     def _restore(self, training: Any, logs: Logs, reporter: Reporter) -> None:
         step, arrays, meta, warnings = self.checkpoints.load()

@@ -21,6 +21,7 @@ def test_train_then_eval_leaves_all_that_is_promised(tmp_path, point_file):
     assert done.returncode == 0, done.stderr
     assert "step       160" in done.stdout
     assert "over 20 episodes" in done.stdout  # five, as along the way, tell too little
+    assert done.stdout.count(" likeness ") == 3  # two evaluations along the way, and the last
     files = {str(p.relative_to(run)) for p in run.rglob("*") if p.is_file()}
     assert files >= {
         "config.json",

@@ -84,6 +84,13 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (SFMConfig, {"refresh_episodes": 0}, "objective.refresh_episodes must be at least 1"),
     (SFMConfig, {"witness_error_weight": -1.0}, "objective.witness_error_weight must not be negative"),
     (SFMConfig, {"witness_window": 9}, "witness_window needs objective.witness_batch independent"),
+    (SFMConfig, {"witness_share": 0.5}, "witness_share needs objective.witness_batch independent"),
+    (
+        SFMConfig,
+        {"witness_share": 0.5, "witness_window": 9, "witness_batch": "independent"},
+        "witness_window or objective.witness_share, not both",
+    ),
+    (FeatureConfig, {"coordinates": (2, 0)}, "objective.features.coordinates must be at least 1"),
     (DiscriminatorConfig, {"refresh_updates": 0}, "objective.refresh_updates must be at least 1"),
     (OPOLOConfig, {"inverse_interval": 0}, "objective.inverse_interval must be at least 1"),
     (IQConfig, {"chi": 0.0}, "objective.chi must be positive"),

@@ -46,9 +46,10 @@ def demos(lengths=LENGTHS, obs_dim: int = 3, action_dim: int | None = 2, seed: i
 def assert_equal(a: Demos, b: Demos) -> None:
     np.testing.assert_array_equal(a.obs, b.obs, strict=True)
     np.testing.assert_array_equal(a.length, b.length, strict=True)
-    assert (a.action is None) == (b.action is None)
-    if a.action is not None and b.action is not None:
-        np.testing.assert_array_equal(a.action, b.action, strict=True)
+    for mine, theirs in zip((a.action, a.qpos, a.qvel), (b.action, b.qpos, b.qvel), strict=True):
+        assert (mine is None) == (theirs is None)
+        if mine is not None and theirs is not None:
+            np.testing.assert_array_equal(mine, theirs, strict=True)
 
 
 def write_lerobot(path: Path, given: Demos, version: str = "v3.0", rows: int = 5) -> Path:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sfm.demos import Demos, load
 from sfm.demos.formats import npz_files
+from sfm.demos.stack import Stack
 from sfm.demos.types import check
 from sfm.errors import SfmError
 from tests.demos.samples import BAD_STATE, actions, assert_equal, states
@@ -103,8 +104,61 @@ def test_check_against_the_environment():
     ):
         with pytest.raises(SfmError, match=message):
             check(broken, None, "x")
+    simulated = demos._replace(qpos=states(3, 2)[None], qvel=states(3, 2)[None])
+    check(simulated, 3, "x")
+    for broken, message in (
+        (simulated._replace(qpos=states(2, 2)[None]), r"x: qpos of shape \[1, 3, 2\] does not fit states"),
+        (simulated._replace(qvel=np.full((1, 4, 2), np.inf)), "demonstration 0 is infinite in qvel 0"),
+    ):
+        with pytest.raises(SfmError, match=message):
+            check(broken, 3, "x")
     padding = np.full((1, 4, 3), np.nan, np.float32)
     padding[:, :2] = 0
     check(
         Demos(padding, None, np.array([1], np.int32)), 3, "x"
     )  # what lies beyond the length does not matter
+
+
+def simulated(lengths):
+    """Demonstrations with all that there may be; qpos and qvel follow from obs."""
+    obs = [states(n, start=i) for i, n in enumerate(lengths)]
+    qpos, qvel = [10 * s[:, :2] for s in obs], [-s[:, :1] for s in obs]
+    return Demos.from_list(obs, [actions(n) for n in lengths], "x", qpos, qvel)
+
+
+def test_the_states_of_a_simulator_go_where_observations_go(tmp_path):
+    demos = simulated((7, 4))
+    npz_files.save(tmp_path / "x.npz", demos)
+    assert_equal(load(tmp_path / "x.npz"), demos)
+    for part in (demos, demos.thinned(2), demos.only(1), demos.only(1).thinned(3)):
+        np.testing.assert_array_equal(part.qpos, 10 * part.obs[..., :2])
+        np.testing.assert_array_equal(part.qvel, -part.obs[..., :1])
+    assert_equal(
+        demos.only(1),
+        Demos.from_list([states(4, start=1)], [actions(4)])._replace(
+            qpos=10 * states(4, start=1)[None, :, :2], qvel=-states(4, start=1)[None, :, :1]
+        ),
+    )
+    plain = Demos.from_list([states(4)])
+    assert plain.only(0).qpos is plain.thinned(2).qvel is None
+
+
+def test_half_a_simulators_state_is_none_and_one_that_does_not_fit_is_refused(tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(path, obs=states(4), qpos=states(4))
+    assert load(path).qpos is None
+    np.savez(path, obs=states(4), qpos=states(4), qvel=states(3))
+    with pytest.raises(SfmError, match="demonstration 0 has qvel of 4 states, not 5"):
+        load(path)
+    np.savez(path, obs=states(4), qpos=states(4)[None], qvel=states(4)[None])
+    with pytest.raises(SfmError, match=r"'qpos' has shape \[1, 5, 3\], 'obs' has \[5, 3\]"):
+        load(path)
+    with pytest.raises(SfmError, match="x: qvel of 1 demonstrations, but states of 2"):
+        Demos.from_list([states(3)] * 2, None, "x", [states(3)] * 2, [states(3)])
+
+
+def test_demonstrations_of_which_some_have_a_simulators_states_have_none():
+    stack = Stack("x")
+    stack.add(states(3), None, states(3), states(3))
+    stack.add(states(2))
+    assert stack.demos().qpos is None

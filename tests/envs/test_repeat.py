@@ -7,6 +7,7 @@ import sfm
 from sfm.demos import Demos
 from sfm.envs import make
 from sfm.envs.repeat import Repeat, automatic
+from sfm.run import reopen
 
 
 def test_a_step_is_several_steps_with_the_same_action():
@@ -61,6 +62,7 @@ def test_a_run_with_repeated_actions_counts_frames_and_its_policy_holds_them(tmp
     rows = [row for row in result.rows if "updates" in row]
     assert rows[-1]["step"] == 8_000  # of the environments: two for each of 4 x 1,000 decisions
     assert rows[-1]["updates"] == 1_000  # a quarter for each frame after the random ones
+    assert reopen(result.folder).training().evaluator.demos.length == [50]  # likeness is that of decisions
     policy = result.policy
     assert policy.action_repeat == 2
     obs = make("walker_walk").reset(0)

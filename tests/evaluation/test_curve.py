@@ -16,6 +16,8 @@ ROWS = st.lists(
             "seed": st.integers(0, 3),
             "eval/current": VALUES,
             "eval/kept": VALUES,
+            "likeness/current": VALUES,
+            "likeness/kept": VALUES,
             "gap": VALUES,
         },
     ),
@@ -45,6 +47,17 @@ def test_lines_appear_where_there_is_data(tmp_path):
     plot(rows, tmp_path / "b.png", title="a task")
     assert {CURRENT, KEPT, GAP} <= colours(tmp_path / "b.png")
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("gap", [{}, {"gap": 0.1}])
+def test_likeness_has_a_panel_of_its_own_above_the_gap(tmp_path, gap):
+    returns = [{"step": step, "eval/current": 100.0, **gap} for step in (0, 10)]
+    plot(returns, tmp_path / "without.png", title="a task")
+    plot([row | {"likeness/kept": 0.5} for row in returns], tmp_path / "with.png", title="a task")
+    assert KEPT not in colours(tmp_path / "without.png")
+    assert KEPT in colours(tmp_path / "with.png")
+    with Image.open(tmp_path / "without.png") as without, Image.open(tmp_path / "with.png") as image:
+        assert image.size == (without.width, without.height + 150)
 
 
 def test_mean_is_over_the_steps_that_all_seeds_have_reached():

@@ -12,7 +12,7 @@ from sfm.training.buffer import Episodes, Layout
 
 LONGEST, CAPACITY, ROWS = 8, 40, 6
 add = jax.jit(buffer.add)
-draw = jax.jit(buffer.sample, static_argnums=3, static_argnames=("goals", "recent_window", "spec"))
+draw = jax.jit(buffer.sample, static_argnums=3, static_argnames=("goals", "recent", "spec"))
 
 
 def episode(number: int, length: int, terminated: bool) -> Episodes:
@@ -48,7 +48,7 @@ def sample(replay, layout, count=512, seed=0):
 plans = st.lists(st.tuples(st.integers(1, LONGEST), st.booleans()), min_size=1, max_size=25)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(plans, st.integers(2, 4))
 def test_what_is_ahead_stays_in_the_episode(plan, n):
     replay, layout = fill(plan)
@@ -73,15 +73,17 @@ def test_what_is_ahead_stays_in_the_episode(plan, n):
 
 def test_the_newest_transitions_can_be_asked_for():
     replay, layout = fill([(5, False)] * 3)
-    one = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
-    drawn = draw(*one, jax.random.key(0), 512, recent_window=7)
-    seen = {(int(number), int(time)) for number, time in np.asarray(drawn.obs)}
-    assert seen == {(1, 3), (1, 4), *((2, t) for t in range(5))}
-    more = draw(*one, jax.random.key(0), 512, recent_window=700)
+    stored, table = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
+    newest = [(1, 3), (1, 4), *((2, t) for t in range(5))]
+    for seed in range(9):
+        few = draw(stored, table._replace(recent=7), jax.random.key(seed), 7, recent=True)
+        drawn = [tuple(row) for row in np.asarray(few.obs, int).tolist()]
+        assert sorted(drawn) == newest  # one from each of as many spans, which are single transitions here
+    more = draw(stored, table, jax.random.key(0), 512, recent=True)
     assert len({tuple(row) for row in np.asarray(more.obs).tolist()}) == 15
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(plans)
 def test_every_sample_is_a_transition_of_a_stored_episode(plan):
     replay, layout = fill(plan)
@@ -95,7 +97,7 @@ def test_every_sample_is_a_transition_of_a_stored_episode(plan):
     np.testing.assert_array_equal(mask, 1.0 - ((time == length - 1) & (terminated == 1)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(plans)
 def test_the_newest_episodes_are_kept_in_slots_of_their_own(plan):
     layout = Layout(CAPACITY, ROWS)
@@ -110,7 +112,7 @@ def test_the_newest_episodes_are_kept_in_slots_of_their_own(plan):
         assert len(kept) == ROWS or len(slots) > CAPACITY - 3 * (LONGEST + 1)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(plans)
 def test_the_table_counts_transitions(plan):
     layout = Layout(CAPACITY, ROWS)
@@ -147,7 +149,7 @@ def test_without_goals_the_goal_is_the_next_state():
     np.testing.assert_array_equal(batch.goal, batch.next_obs)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(plans, plans)
 def test_a_restored_layout_goes_on_as_if_nothing_had_happened(before, after):
     layout, restored = Layout(CAPACITY, ROWS), Layout(CAPACITY, ROWS)

@@ -28,12 +28,12 @@ def test_a_single_seed_is_always_active():
 STORED, ROWS, STEPS = 1000, 50, 40
 
 
-def drawn(seeds: int = 1, **wishes: Any) -> tuple[np.ndarray, np.ndarray, list]:
+def drawn(seeds: int = 1, recent: int = STORED, **wishes: Any) -> tuple[np.ndarray, np.ndarray, list]:
     """Numbers of the transitions in the minibatches of some updates, each [S, STEPS, ROWS], and their steps.
 
     The agent only writes down what it is given; states are the numbers of their transitions.
     """
-    objective = SimpleNamespace(**{"uses_goals": False, "uses_recent": False, "recent_window": 0} | wishes)
+    objective = SimpleNamespace(**{"uses_goals": False, "uses_recent": False} | wishes)
 
     def update(seen, context):
         i = context.step - 1
@@ -45,7 +45,7 @@ def drawn(seeds: int = 1, **wishes: Any) -> tuple[np.ndarray, np.ndarray, list]:
     replay, layout = buffer.empty(seeds, STORED + 1, 1, 1), buffer.Layout(STORED + 1, 1)
     layout.place(STORED, False)
     replay = replay._replace(obs=jnp.tile(jnp.arange(STORED + 1.0)[:, None], (seeds, 1, 1)))
-    table = buffer.stack_tables([layout] * seeds)
+    table = buffer.stack_tables([layout] * seeds)._replace(recent=np.full(seeds, recent, np.int32))  # pyright: ignore
     device = Device(agent, STEPS, ROWS)  # pyright: ignore
     seen = tuple(jnp.zeros((seeds, STEPS, ROWS)) for _ in range(2))
     keys = jax.random.split(jax.random.key(0), seeds)
@@ -63,7 +63,7 @@ def test_the_recent_minibatch_is_independent_of_the_other_where_asked_for():
 
 
 def test_the_recent_minibatch_is_of_the_newest_transitions_where_asked_for():
-    batch, recent, _ = drawn(uses_recent=True, recent_window=100)
+    batch, recent, _ = drawn(uses_recent=True, recent=100)
     assert (recent.min(), recent.max()) == (STORED - 100, STORED - 1)
     assert batch.min() < 0.05 * STORED
 

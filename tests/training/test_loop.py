@@ -78,6 +78,7 @@ def test_every_learner_finds_the_point(kind):
     training, _, judged = learn("probe_point", kind)
     best = training.evaluator.returns(0, lambda obs, noise: np.clip((0.5 - obs) / 0.2, -1, 1)).mean()
     assert judged[-1]["eval/current"] > best - 0.4
+    assert "likeness/current" not in judged[-1]  # there is no demonstration
     assert training.evaluator.returns(0, lambda obs, noise: 0 * obs).mean() < best - 5  # which is not easy
     distances = np.maximum(1.5 - 0.2 * np.arange(1, 21), 0)
     furthest = -np.sum(GAMMA ** np.arange(20) * distances**2)
@@ -425,7 +426,7 @@ def test_updates_that_do_not_fill_a_chunk_wait():
 def test_refresh_episodes_are_counted_or_not(counted):
     features = FeatureConfig(method="adversarial", dim=8, width=16, depth=2, refresh_batch=32)
     objective = SFMConfig(features=features, refresh_every=100, refresh_episodes=3, refresh_counted=counted)
-    training = point(objective=objective, steps=320)
+    training = point(objective=objective, steps=320, assess_after=10**9)
     refresh, explored = training.learning.refresh, []
 
     def watch(fresh):
@@ -442,6 +443,7 @@ def test_refresh_episodes_are_counted_or_not(counted):
     if counted:  # a refresh takes 60 steps from the budget
         assert refreshed == [100, 200, 300, 400]
         assert progress.steps == 40 * len(rows) + 60 * len(refreshed)
+        assert progress.updates + progress.owed == progress.steps - 40  # all but the random ones earn theirs
     else:
         assert refreshed == [40, 120, 200, 320]
         assert progress.steps == 40 * len(rows) == 320

@@ -72,7 +72,8 @@ def test_early_stopping_keeps_the_best_policy(acted_demos):
         assert len(mine) == best + 1 + 3 < 200  # three chunks of ten updates without a better one
         assert mine[best]["kept"]
         assert not any(row["kept"] for row in mine[best + 1 :])
-        assert "eval/kept" in last
+        assert last["eval/kept"] <= 0
+        assert last["likeness/kept"] > 0
         assert last["step"] == mine[-1]["step"]
         held_out = acted_demos.obs[:, 10:20]
         error = np.square(training.policies.kept[i](held_out) + 1.0).mean()

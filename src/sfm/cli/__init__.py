@@ -9,7 +9,9 @@ import sfm
 from sfm.cli.parse import TASK
 from sfm.errors import SfmError, unknown
 
-COMMANDS = ("train", "resume", "fork", "eval", "demos", "presets", "tasks")
+COMMANDS = (
+    "train", "resume", "fork", "eval", "sweep", "runs", "compare", "report", "demos", "presets", "tasks",
+)  # fmt: skip
 
 HELP = f"""\
 usage: sfm COMMAND [OPTIONS]      (sfm COMMAND --help tells more)
@@ -20,6 +22,10 @@ Imitation from states alone, by Successor Feature Matching.
   resume RUN        go on with a run that was stopped or killed
   fork RUN NEW      go on with a copy of a run, with other settings
   eval RUN          evaluate a trained policy, draw its curve, record a video
+  runs [FOLDER]     list runs: settings, state, return, likeness
+  compare A B ...   learning curves and final values of runs, side by side
+  report FOLDER     one page with everything that runs have shown
+  sweep [PLAN]      train many combinations of tasks, presets, changes and seeds
   demos COMMAND     list, inspect, convert, examine and collect demonstrations
   presets           the named configurations
   tasks             the bundled tasks

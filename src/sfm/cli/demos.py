@@ -6,14 +6,22 @@ from pathlib import Path
 import tyro
 from tyro.conf import Positional
 
+from sfm.cli.from_motion import from_motion
 from sfm.errors import SfmError
 
 
 def main(args: Sequence[str]) -> int:
     tyro.extras.subcommand_cli_from_dict(
-        {"list": list_, "inspect": inspect, "convert": convert, "doctor": doctor, "collect": collect},
+        {
+            "list": list_,
+            "inspect": inspect,
+            "convert": convert,
+            "doctor": doctor,
+            "collect": collect,
+            "from-motion": from_motion,
+        },
         prog="sfm demos",
-        description="List, inspect, convert, examine and collect demonstrations.",
+        description="List, inspect, convert, examine and collect demonstrations; make them from motion.",
         args=list(args),
     )
     return 0

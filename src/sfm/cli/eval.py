@@ -33,7 +33,7 @@ def main(
     if (seed or 0) < 0:
         raise SfmError("--seed must not be negative")
     from sfm import api
-    from sfm.cli.report import report, summary
+    from sfm.cli.ending import report, summary
 
     if random:
         returns = api.random_returns(str(run), episodes, seed or 0, arguments(env_kwargs))

@@ -23,7 +23,7 @@ def main(
         video: Record a video at the end.
     """
     from sfm import api
-    from sfm.cli.report import ended
+    from sfm.cli.ending import ended
     from sfm.progress import Progress
 
     return ended(api.fork(run, new, dict(map(setting, settings)), reporter=Progress()), video)

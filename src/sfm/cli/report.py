@@ -1,34 +1,40 @@
-"""What commands print when a run has ended or is evaluated."""
+"""`sfm report`: one page with everything that runs have shown."""
 
 from pathlib import Path
+from typing import Annotated
 
-import numpy as np
+import tyro
+from tyro.conf import Positional
 
-from sfm import api
-from sfm.evaluation.scores import normalised
-from sfm.run import reopen
-
-EPISODES = 20  # at least, at the end of a run: those of an evaluation along the way tell too little
+from sfm.cli.parse import command
 
 
-def ended(result: api.Result, video: bool) -> int:
-    """The exit status after training."""
-    if not result.finished:
-        print(f"stopped and saved; go on with: sfm resume {result.folder}")
-        return 130
-    report(result.folder, max(EPISODES, result.config.schedule.eval_episodes), video)
-    return 0
+@command
+def main(
+    runs: Annotated[Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUNS")],
+    out: Path = Path("report.html"),
+    title: str = "What these runs have shown",
+) -> None:
+    """Write one page about runs: figures with intervals, the paper beside them, curves, pictures, commands.
 
+    The page needs no network and no other file.
 
-def report(folder: Path, episodes: int, video: bool, seed: int | None = None) -> None:
-    returns = api.finish(folder, episodes=episodes, video=video, seed=seed, note=print)
-    expert, task = api.expert_return(folder), reopen(folder).config.task
-    for number, mine in returns.items():
-        close = f", {mine.mean() / expert:.0%} of the expert's {expert:.1f}" if expert else ""
-        scores = normalised(task, mine)
-        close += "" if scores is None else f", score {scores.mean():.2f} (0: random, 1: our expert)"
-        print(f"seed {number}: return {summary(mine)}{close}")
+    Args:
+        runs: Runs or folders of runs, however deep.
+        out: The page to write.
+        title: Its title.
+    """
+    from sfm import storage
+    from sfm.errors import SfmError
+    from sfm.report.page import page
+    from sfm.report.records import read_all
 
-
-def summary(returns: np.ndarray) -> str:
-    return f"{returns.mean():.1f} +- {returns.std():.1f} over {len(returns)} episodes"
+    if not runs:
+        raise SfmError("report on what? Give runs or folders of runs: sfm report runs --out report.html")
+    records = read_all(runs)
+    text = page(records, title).encode()
+    storage.write_bytes(out, text)
+    print(f"page    {out}: {len(records)} run{'s' * (len(records) > 1)}, {len(text) / 1e6:.1f} MB")
+    damaged = [record for record in records if record.state == "damaged"]
+    for record in damaged:
+        print(f"damaged: {record.folder}: {record.problem}")

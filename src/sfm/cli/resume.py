@@ -25,7 +25,7 @@ def main(
         wandb: Log to Weights & Biases too from now on; a run that did so before goes on.
     """
     from sfm import api
-    from sfm.cli.report import ended
+    from sfm.cli.ending import ended
     from sfm.progress import Progress
 
     result = api.resume(run, steps=steps, reporter=Progress(), tensorboard=tensorboard, wandb=wandb)

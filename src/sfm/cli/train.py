@@ -50,7 +50,7 @@ def main(args: Sequence[str]) -> int:
         if steps is not None:
             config = overridden(config, {"schedule.steps": steps})
         from sfm import api
-        from sfm.cli.report import ended
+        from sfm.cli.ending import ended
         from sfm.progress import Progress
 
         told: dict[str, Any] = {"reporter": Progress(), "tensorboard": tensorboard, "wandb": wandb}

@@ -3,7 +3,16 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from sfm.config.checks import AtLeastOne, BelowOne, NotNegative, NotNegativeInt, Positive, check, require
+from sfm.config.checks import (
+    AtLeastOne,
+    BelowOne,
+    NotNegative,
+    NotNegativeInt,
+    Positive,
+    Share,
+    check,
+    require,
+)
 from sfm.config.learners import Twins
 from sfm.config.parts import CostConfig, FeatureConfig, InverseConfig
 
@@ -48,6 +57,10 @@ class SFMConfig(ObjectiveDefaults):
     (`visits`)."""
     witness_window: NotNegativeInt = 0
     """The independent minibatch comes from this many of the newest transitions, and with 0 from all."""
+    witness_share: Share = 1.0
+    """The window is this share of all transitions when the run ends; it begins as all of them and its share
+    falls linearly, so that the learner first has a witness that stands still and in the end one that tells
+    what the policy does now; with 1 it stays all of them."""
     expert_interval: AtLeastOne = 1
     """The features of the expert's states are computed anew every this many actor steps, and once per chunk
     of updates."""
@@ -69,8 +82,11 @@ class SFMConfig(ObjectiveDefaults):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        fits = self.witness_batch == "independent" or self.witness_window == 0
-        require(fits, "objective.witness_window needs objective.witness_batch independent")
+        for name, whole in (("witness_window", 0), ("witness_share", 1)):
+            fits = self.witness_batch == "independent" or getattr(self, name) == whole
+            require(fits, f"objective.{name} needs objective.witness_batch independent")
+        one = self.witness_window == 0 or self.witness_share == 1
+        require(one, "give objective.witness_window or objective.witness_share, not both")
 
 
 @dataclass(frozen=True)

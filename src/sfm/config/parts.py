@@ -39,7 +39,10 @@ class FeatureConfig:
     the policy learns to last as long as the expert."""
     bandwidths: tuple[float, ...] = (0.3, 0.7, 1.75)
     """Fourier features have these bandwidths in turn, in units of the root mean square distance of two
-    standardised states."""
+    standardised states, in what the feature sees of them."""
+    coordinates: tuple[int, ...] = ()
+    """Each Fourier feature sees only this many coordinates of the state, drawn at random, and with several
+    numbers each of them in turn; with none it sees all. Few tell more of a state with many."""
     hr_discount: Share = 0.98
     """Hilbert representations discount distances in time by this factor per step."""
     hr_expectile: Share = 0.5
@@ -72,6 +75,7 @@ class FeatureConfig:
         require(alone, "adversarial features stand alone: nothing else learns from fresh episodes")
         some = self.bandwidths and all(0 < width < math.inf for width in self.bandwidths)
         require(bool(some), "objective.features.bandwidths must be positive numbers, at least one")
+        require(all(k >= 1 for k in self.coordinates), "objective.features.coordinates must be at least 1")
 
 
 @dataclass(frozen=True)

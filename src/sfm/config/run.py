@@ -26,7 +26,8 @@ class Config:
     preset: str = ""
     """The preset is a named configuration (see `sfm presets`), from which all other options start."""
     gamma: BelowOne = 0.99
-    """The future is discounted by this factor per step."""
+    """The future is discounted by this factor per decision, which is a step unless `action_repeat` says
+    otherwise."""
     n_step: AtLeastOne = 1
     """A critic's target has this many cumulants before a value of its own ends it."""
     action_repeat: NotNegativeInt = 1

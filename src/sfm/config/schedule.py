@@ -45,6 +45,9 @@ class ScheduleConfig:
     less than the one that explores; with 0 it is no average."""
     average_share: Share = 0.0
     """The moving average covers at least this share of all updates so far."""
+    likeness_from: Share = 1.0
+    """From this share of the run on, the policy that is kept is the one of those evaluated that is most like
+    the demonstrations, by likeness and never by reward; with 1 it stays the latest."""
     eval_every: AtLeastOne = 25_000
     """The policies are evaluated after this many steps each time."""
     eval_episodes: AtLeastOne = 10
@@ -66,4 +69,8 @@ class ScheduleConfig:
         require(
             not self.assesses or (self.bursts_per_episode == 1 and not averages),
             "assessing (assess_after < steps) goes only with bursts_per_episode=1 and average_updates=0",
+        )
+        likens = self.likeness_from < 1
+        require(
+            not (self.assesses and likens), "a policy is kept by assessment or by likeness_from, not both"
         )

@@ -21,7 +21,7 @@ def summary(demos: Demos) -> str:
     actions = "no actions" if demos.action is None else f"actions of {demos.action.shape[2]} dimensions"
     return (
         f"{count} demonstration{'s' if count > 1 else ''} of {steps} steps, "
-        f"states of {obs_dim} dimensions, {actions}"
+        f"states of {obs_dim} dimensions, {actions}{'' if demos.qpos is None else ', with qpos and qvel'}"
     )
 
 

@@ -36,21 +36,21 @@ def gather(name: str, sources: Iterable[tuple[Path, Read]]) -> Demos:
 class Stack:
     """Checks demonstrations as they come and turns them into `Demos`; `name` begins each error.
 
-    There are actions in the end if every demonstration has some.
+    In the end there are actions, or the simulator's qpos and qvel, if every demonstration has some.
     """
 
     def __init__(self, name: str):
         self.name, self._before = name, 0
         self._lengths: list[int] = []
-        self._states = _Rows()
-        self._actions: _Rows | None = _Rows()  # none once a demonstration has none
+        self._rows = {kind: _Rows() for kind in ("state", "action", "qpos", "qvel")}
 
     def begin(self, name: str) -> None:
         """Errors from now on name the file `name` and count its demonstrations."""
         self.name, self._before = name, len(self._lengths)
 
-    def add(self, obs: Any, action: Any = None) -> None:
-        """Adds obs[t+1,o] and perhaps action[t,a] or [t+1,a], whose last row is then dropped."""
+    def add(self, obs: Any, action: Any = None, qpos: Any = None, qvel: Any = None) -> None:
+        """Adds obs[t+1,o] and perhaps action[t,a] or [t+1,a], whose last row is then dropped, and perhaps
+        qpos[t+1,nq] and qvel[t+1,nv]."""
         i, name = len(self._lengths) - self._before, self.name
         if len(self._lengths) >= MAX_DEMOS:
             raise SfmError(f"{name}: more than {MAX_DEMOS:,} demonstrations; split the file")
@@ -58,7 +58,8 @@ class Stack:
         length = len(obs) - 1
         if length < 1:
             raise SfmError(f"{name}: demonstration {i} needs at least 2 states, has {len(obs)}")
-        self._check(obs, "state", self._states)
+        self._check(obs, "state")
+        given = {"state": obs}
         if action is not None:
             action = _matrix(action, f"{name}: the actions of demonstration {i}")
             if len(action) - length not in (0, 1):
@@ -66,13 +67,18 @@ class Stack:
                     f"{name}: demonstration {i} has {len(action)} actions for {length + 1} states, "
                     f"expected {length} (or {length + 1}, the last one unused)"
                 )
-            action = action[:length]
-            self._check(action, "action", self._actions)
-        self._states.append(obs)
-        if action is None:
-            self._actions = None
-        elif self._actions is not None:
-            self._actions.append(action)
+            given["action"] = action[:length]
+            self._check(given["action"], "action")
+        if qpos is not None and qvel is not None:
+            for kind, value in (("qpos", qpos), ("qvel", qvel)):
+                given[kind] = _matrix(value, f"{name}: {kind} of demonstration {i}")
+                if len(given[kind]) != length + 1:
+                    rows = len(given[kind])
+                    raise SfmError(f"{name}: demonstration {i} has {kind} of {rows} states, not {length + 1}")
+                self._check(given[kind], kind)
+        self._rows = {kind: rows for kind, rows in self._rows.items() if kind in given}
+        for kind, rows in self._rows.items():
+            rows.append(given[kind])
         self._lengths.append(length)
 
     def demos(self) -> Demos:
@@ -80,15 +86,19 @@ class Stack:
         if not self._lengths:
             raise SfmError(f"{self.name}: there are no demonstrations")
         length, times = np.array(self._lengths, np.int32), max(self._lengths)
-        dims = self._states.dim + (self._actions.dim if self._actions else 0)
+        dims = sum(rows.dim for rows in self._rows.values())
         check_memory(self.name, 4 * len(length) * (times + 1) * dims)
-        obs = self._states.padded(length + 1, times + 1, edge=True)
-        action = self._actions.padded(length, times, edge=False) if self._actions else None
+        made = {
+            kind: rows.padded(length, times, edge=False)
+            if kind == "action"
+            else rows.padded(length + 1, times + 1, edge=True)
+            for kind, rows in self._rows.items()
+        }
         self.__init__(self.name)
-        return Demos(obs, action, length)
+        return Demos(made["state"], made.get("action"), length, made.get("qpos"), made.get("qvel"))
 
-    def _check(self, matrix: np.ndarray, kind: str, before: "_Rows | None") -> None:
-        i = len(self._lengths) - self._before
+    def _check(self, matrix: np.ndarray, kind: str) -> None:
+        i, before = len(self._lengths) - self._before, self._rows.get(kind)
         if before and before.count and matrix.shape[1] != before.dim:
             raise SfmError(
                 f"{self.name}: demonstration {i} has {kind}s of {matrix.shape[1]} dimensions, "

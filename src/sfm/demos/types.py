@@ -12,11 +12,15 @@ class Demos(NamedTuple):
     """N demonstrations of up to T transitions, float32; demonstration i has length[i] + 1 states.
 
     obs[N,T+1,o], padded with the last state; action[N,T,a], padded with zeros, or None; length[N] int32.
+    Where they come from MuJoCo also its positions and velocities in those states, qpos[N,T+1,nq] and
+    qvel[N,T+1,nv]: both or neither.
     """
 
     obs: np.ndarray
     action: np.ndarray | None
     length: np.ndarray
+    qpos: np.ndarray | None = None
+    qvel: np.ndarray | None = None
 
     def episodes(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Each demonstration without padding: obs[t+1,o], action[t,a] or None."""
@@ -28,35 +32,52 @@ class Demos(NamedTuple):
         actions between them; what is left over at an end goes."""
         length = self.length // every
         longest = int(length.max())
-        obs = self.obs[:, : longest * every + 1 : every]
+        obs, qpos, qvel = (
+            part if part is None else part[:, : longest * every + 1 : every]
+            for part in (self.obs, self.qpos, self.qvel)
+        )
         action = self.action
         if action is not None:
-            action = action[:, : longest * every].reshape(len(obs), longest, every, -1).mean(2)
-        return Demos(obs, action, length)
+            action = action[:, : longest * every].reshape(len(action), longest, every, -1).mean(2)
+        return self._replace(obs=obs, action=action, length=length, qpos=qpos, qvel=qvel)
+
+    def only(self, index: int) -> "Demos":
+        """One of the demonstrations, without padding."""
+        times, states = int(self.length[index]), (self.obs, self.qpos, self.qvel)
+        obs, qpos, qvel = (s if s is None else s[index : index + 1, : times + 1] for s in states)
+        action = None if self.action is None else self.action[index : index + 1, :times]
+        return Demos(obs, action, self.length[index : index + 1], qpos, qvel)  # pyright: ignore[reportArgumentType]
 
     @staticmethod
     def from_list(
-        obs_list: Sequence[Any], action_list: Sequence[Any] | None = None, name: str = "demonstrations"
+        obs_list: Sequence[Any],
+        action_list: Sequence[Any] | None = None,
+        name: str = "demonstrations",
+        qpos_list: Sequence[Any] | None = None,
+        qvel_list: Sequence[Any] | None = None,
     ) -> "Demos":
         """Joins and checks demonstrations of different lengths: obs[t+1,o] and action[t,a] or [t+1,a] each.
 
         An action after the last state, as some recorders store it, is dropped. `name` begins each error.
+        qpos[t+1,nq] and qvel[t+1,nv] are the simulator's.
         """
         from sfm.demos.stack import Stack
 
-        if action_list is not None and len(action_list) != len(obs_list):
-            raise SfmError(
-                f"{name}: actions of {len(action_list)} demonstrations, but states of {len(obs_list)}"
-            )
+        beside = {"actions": action_list, "qpos": qpos_list, "qvel": qvel_list}
+        for kind, given in beside.items():
+            if given is not None and len(given) != len(obs_list):
+                raise SfmError(
+                    f"{name}: {kind} of {len(given)} demonstrations, but states of {len(obs_list)}"
+                )
         stack = Stack(name)
         for i, obs in enumerate(obs_list):
-            stack.add(obs, None if action_list is None else action_list[i])
+            stack.add(obs, *(None if given is None else given[i] for given in beside.values()))
         return stack.demos()
 
 
 def check(demos: Demos, obs_dim: int | None, name: str = "demonstrations") -> None:
     """Refuses demonstrations that are empty, inconsistent, not finite, or not of `obs_dim` dimensions."""
-    obs, action, length = demos
+    obs, action, length = demos[:3]
     if obs.ndim != 3 or 0 in obs.shape:
         raise SfmError(f"{name}: there are no demonstrations (states of shape {list(obs.shape)})")
     count, times = obs.shape[0], obs.shape[1]
@@ -72,13 +93,18 @@ def check(demos: Demos, obs_dim: int | None, name: str = "demonstrations") -> No
         raise SfmError(
             f"{name}: actions of shape {list(action.shape)} do not fit states of shape {list(obs.shape)}"
         )
-    for kind, values in (("state", obs), ("action", action)):
-        if values is not None and values.dtype.kind not in "biuf":
+    simulator = {"qpos": demos.qpos, "qvel": demos.qvel}
+    for kind, values in simulator.items():
+        if values is not None and (values.ndim != 3 or values.shape[:2] != obs.shape[:2]):
+            shape = list(values.shape)
+            raise SfmError(f"{name}: {kind} of shape {shape} does not fit states of shape {list(obs.shape)}")
+    for kind, values in {"state": obs, "action": action, **simulator}.items():
+        if values is None:
+            continue
+        if values.dtype.kind not in "biuf":
             raise SfmError(f"{name}: the {kind}s are not numbers but of type {values.dtype}")
-    for i, (states, actions) in enumerate(demos.episodes()):
-        check_finite(states, "state", i, name)
-        if actions is not None:
-            check_finite(actions, "action", i, name)
+        for i, steps in enumerate(length):
+            check_finite(values[i, : steps + (kind != "action")], kind, i, name)
 
 
 def check_actions(demos: Demos, action_dim: int, who: str) -> None:

@@ -1,8 +1,10 @@
 """What an environment is to the rest of the code."""
 
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
+
+from sfm.errors import SfmError
 
 
 class Env(Protocol):
@@ -46,3 +48,45 @@ class Env(Protocol):
     def close(self) -> None:
         """Free what rendering holds."""
         ...
+
+
+SHOWN = ("model", "data", "observe", "set_state")  # what a MujocoEnv has more than an Env
+
+
+class MujocoEnv(Env, Protocol):
+    """An environment that shows its simulation, and takes any state of it.
+
+    So clips of motion can be read as observations, and training can begin in demonstrated states.
+    """
+
+    model: Any  # mujoco.MjModel
+    data: Any  # mujoco.MjData: where the simulation stands; for reading only
+
+    def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        """What this environment observes in the state qpos [nq], qvel [nv]: float32 [obs_dim].
+
+        It moves the simulation: an episode that was running must be begun anew.
+        """
+        ...
+
+    def set_state(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        """Start an episode in that state, at rest in all else (controls, activations); its observation."""
+        ...
+
+
+def as_mujoco(env: Env) -> MujocoEnv | None:
+    """`env`, if it shows its simulation."""
+    return cast(MujocoEnv, env) if all(hasattr(env, name) for name in SHOWN) else None
+
+
+def checked_state(env: MujocoEnv, qpos: Any, qvel: Any) -> tuple[np.ndarray, np.ndarray]:
+    """qpos [nq] and qvel [nv] as float64, refused where they do not fit the model."""
+    parts = []
+    for name, value, size in (("qpos", qpos, env.model.nq), ("qvel", qvel, env.model.nv)):
+        vector = np.asarray(value, np.float64)
+        if vector.shape != (size,):
+            raise SfmError(f"'{env.name}' has {name} of {size} numbers, got shape {list(vector.shape)}")
+        if not np.isfinite(vector).all():
+            raise SfmError(f"'{env.name}' cannot be set to a state that is not finite ({name})")
+        parts.append(vector)
+    return parts[0], parts[1]

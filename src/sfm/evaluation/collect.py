@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from sfm.config import Config, flat, to_dict, understood
 from sfm.demos import Demos
 from sfm.envs import Env
+from sfm.envs.watched import Watched
 from sfm.policy import Policy
 from sfm.presets import PRESETS, preset
 from sfm.training.rollout import DEMONSTRATE, play, reset_seed
@@ -34,11 +35,15 @@ def collect(
 ) -> tuple[Demos, dict[str, Any]]:
     """The `count` best of `candidates` noise-free episodes, and how they came to be."""
     starts = [reset_seed(seed, DEMONSTRATE, k) for k in range(candidates)]
-    played = play([env], starts, policy, progress=progress, hold=policy.action_repeat)
+    watched = Watched(env)
+    played = play([cast(Any, watched)], starts, policy, progress=progress, hold=policy.action_repeat)
     returns = played.returns.astype(np.float64)
     chosen = sorted(np.argsort(-returns)[:count].tolist())
     best = [(played.obs[k, : played.length[k] + 1], played.action[k, : played.length[k]]) for k in chosen]
-    demos = Demos.from_list([obs for obs, _ in best], [action for _, action in best])
+    seen = [states for k in chosen if (states := watched.states(k))]
+    qpos, qvel = zip(*seen, strict=True) if seen else (None, None)
+    obs, action = zip(*best, strict=True)
+    demos = Demos.from_list(obs, action, qpos_list=qpos, qvel_list=qvel)
     return demos, {
         "task": env.name,
         "returns": [round(float(returns[k]), 3) for k in chosen],

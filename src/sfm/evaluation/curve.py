@@ -1,4 +1,4 @@
-"""The learning curve of a run as one PNG: return and, below it, the feature gap against environment steps."""
+"""The learning curve of a run as one PNG: return, likeness and feature gap against environment steps."""
 
 import math
 from collections.abc import Sequence
@@ -27,24 +27,26 @@ def plot(
     expert: float | None = None,
     random: float | None = None,
 ) -> None:
-    """Draws rows with "step", perhaps "seed", and any of "eval/current", "eval/kept" and "gap".
+    """Draws rows with "step", perhaps "seed", and any of "eval/current", "eval/kept", "likeness/current",
+    "likeness/kept" and "gap".
 
     Several seeds are drawn thin, with their mean over the range of steps that all of them have, each taken to
     be straight between its points.
     """
     current, kept = _by_seed(rows, "eval/current"), _by_seed(rows, "eval/kept")
+    alike = [_by_seed(rows, f"likeness/{which}") for which in ("current", "kept")]
     gap = _by_seed(rows, "gap", positive=True)
-    if not (current or kept or gap):
+    if not (current or kept or any(alike) or gap):
         raise SfmError(f"nothing to plot in {path}: no evaluation has been logged yet")
 
     # Imported late, for it is slow; a Figure of its own keeps clear of pyplot's global state.
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter
 
-    figure = Figure(figsize=(7, 5 if gap else 4), dpi=150, layout="constrained")
-    heights = [3, 1] if gap else [1]
+    heights = [3, *[1 for below in (any(alike), gap) if below]]
+    figure = Figure(figsize=(7, 3 + len(heights)), dpi=150, layout="constrained")
     panels = figure.subplots(len(heights), squeeze=False, sharex=True, height_ratios=heights)
-    top, bottom = panels[0, 0], panels[-1, 0]
+    top, second, bottom = panels[0, 0], panels[min(1, len(heights) - 1), 0], panels[-1, 0]
     top.set_title(title, loc="left", fontweight="bold")
     seeds = max(len(current), len(kept), len(gap))
     if seeds > 1:
@@ -55,6 +57,13 @@ def plot(
     _draw(top, current, CURRENT, "current policy")
     _draw(top, kept, KEPT, "kept policy")
     top.set_ylabel("return")
+    if any(alike):
+        for level, style in ((1, "--"), (0, ":")):  # the expert again, random actions
+            second.axhline(level, color=GREY, linestyle=style, linewidth=1.2)
+        _draw(second, alike[0], CURRENT, "current policy")
+        _draw(second, alike[1], KEPT, "kept policy")
+        second.set_ylim(bottom=max(-0.5, second.get_ylim()[0]))  # far below random is as bad as random
+        second.set_ylabel("likeness")
     if gap:
         _draw(bottom, gap, GAP, "feature gap")
         _few_log_ticks(bottom, [value for series in gap for value in series.values()])

@@ -1,14 +1,30 @@
-"""How well a policy does: returns of noise-free episodes, and of random actions to compare with."""
+"""How well a policy does: returns and likeness of noise-free episodes, and random actions to compare with."""
 
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sfm.envs import Env
 from sfm.envs.worlds import world as find_world
 from sfm.errors import SfmError
+from sfm.training.buffer import Episodes
+from sfm.training.likeness import Likeness
 from sfm.training.rollout import EVALUATE, play, reset_seed
+
+
+class Judged(NamedTuple):
+    """What a policy's episodes were like."""
+
+    returns: np.ndarray  # [episodes]
+    likeness: float  # of all of them; NaN where there is nothing to tell it by
+
+
+def judge(env: Env, policy: Any, episodes: int, seed: int, alike: Likeness | None) -> Judged:
+    """`alike`: made for this environment, if there are demonstrations."""
+    played = episodes_of(env, policy, episodes, seed)
+    return Judged(played.returns.astype(np.float64), alike(played.states) if alike else math.nan)
 
 
 def evaluate(
@@ -21,8 +37,13 @@ def evaluate(
     hold: int = 1,
 ) -> np.ndarray:
     """Returns [episodes]; the starts depend on `seed` alone, so that policies can be compared."""
-    starts = [reset_seed(seed, EVALUATE, k) for k in range(episodes)]
-    return play([env], starts, policy, progress=progress, hold=hold).returns.astype(np.float64)
+    played = episodes_of(env, policy, episodes, seed, progress=progress, hold=hold)
+    return played.returns.astype(np.float64)
+
+
+def episodes_of(env: Env, policy: Any, episodes: int, seed: int, **how: Any) -> Episodes:
+    """From starts that depend on `seed` alone; `how` as in `play`."""
+    return play([env], [reset_seed(seed, EVALUATE, k) for k in range(episodes)], policy, **how)
 
 
 def evaluate_policy(

@@ -18,6 +18,10 @@ class Reference(NamedTuple):
     random_episodes: int
     expert_episodes: int
 
+    def score(self, returns):
+        """Of one return or an array of them."""
+        return (returns - self.random) / (self.expert - self.random)
+
 
 @functools.cache
 def reference(task: str) -> Reference | None:
@@ -29,4 +33,4 @@ def reference(task: str) -> Reference | None:
 def normalised(task: str, returns: np.ndarray) -> np.ndarray | None:
     """returns [...] -> scores [...]; None for tasks that are not bundled."""
     scale = reference(task)
-    return None if scale is None else (returns - scale.random) / (scale.expert - scale.random)
+    return None if scale is None else scale.score(returns)

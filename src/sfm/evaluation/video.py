@@ -11,7 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from sfm import storage
+from sfm.demos import Demos
 from sfm.envs import Env
+from sfm.envs.base import as_mujoco
+from sfm.errors import SfmError
 
 MAX_FPS = 30
 GIF_MAX_FPS = 12.5
@@ -50,6 +53,22 @@ def record(
             progress(step + 1, steps)
     storage.write_bytes(gif, _encode_gif(gif_frames, gif_fps))
     return [mp4, gif]
+
+
+def replay(env: Env, demos: Demos, path: Path, *, seconds: float = 10.0, height=240, width=320) -> None:
+    """Writes an mp4 of the first demonstration, which must have the states of its simulator."""
+    shown = as_mujoco(env)
+    if shown is None or demos.qpos is None or demos.qvel is None:
+        raise SfmError(
+            "only demonstrations with qpos and qvel, of an environment that takes them, are filmed"
+        )
+    every, fps = _slow_down(1 / env.control_timestep, MAX_FPS)
+    end = min(int(demos.length[0]) + 1, round(seconds * fps) * every)
+    states = zip(demos.qpos[0, :end:every], demos.qvel[0, :end:every], strict=True)
+    with storage.atomic(Path(path)) as temporary, _mp4_writer(temporary, height, width, fps) as write:
+        for state in states:
+            shown.set_state(*state)
+            write(np.array(env.render(height, width)))
 
 
 def _slow_down(fps: float, limit: float) -> tuple[int, float]:

@@ -35,6 +35,11 @@ class Episodes(NamedTuple):
         """[N]."""
         return self.reward.sum(1)
 
+    @property
+    def states(self) -> list[np.ndarray]:
+        """Those of each episode, [T+1, o], without padding."""
+        return [obs[: length + 1] for obs, length in zip(self.obs, self.length, strict=True)]
+
 
 class Replay(NamedTuple):
     """Slots of S seeds."""
@@ -52,6 +57,7 @@ class Table(NamedTuple):
     length: Array  # [S, E]
     terminated: Array  # [S, E]
     total: Array  # [S], transitions in all
+    recent: Array  # [S], how many of the newest are recent
 
 
 def empty(seeds: int, capacity: int, obs_dim: int, action_dim: int) -> Replay:
@@ -102,7 +108,8 @@ class Layout:
             start[i], length[i], terminated[i] = row
         first = np.cumsum(length, dtype=np.int32) - length
         first[len(self.episodes) :] = np.iinfo(np.int32).max
-        rows: Any = (start, first, length, terminated, np.int32(length.sum()))
+        total = np.int32(length.sum())
+        rows: Any = (start, first, length, terminated, total, total)
         return Table(*rows)
 
     def state(self) -> dict[str, Any]:
@@ -157,16 +164,21 @@ def sample(
     count: int,
     *,
     goals: bool = False,
-    recent_window: int = 0,
+    recent: bool = False,
     spec: Spec | None = None,
 ) -> Batch:
-    """`count` transitions of one seed, uniform with replacement over the newest `recent_window`; 0: all.
+    """`count` transitions of one seed, uniform with replacement.
 
-    With a `spec`, also what follows each within `spec.n_step` steps.
+    `recent`: of the recent ones, one from each of `count` equal spans of time; so their mean is closer to
+    that of all recent ones than if they were independent. With a `spec`, also what follows each within
+    `spec.n_step` steps.
     """
     k_index, k_goal = jax.random.split(key)
-    oldest = jnp.maximum(table.total - recent_window, 0) if recent_window else 0
-    index = jax.random.randint(k_index, (count,), oldest, table.total)
+    if recent:
+        ago = (jnp.arange(count) + jax.random.uniform(k_index, (count,))) / count * table.recent
+        index = table.total - 1 - jnp.clip(ago.astype(jnp.int32), 0, table.recent - 1)
+    else:
+        index = jax.random.randint(k_index, (count,), 0, table.total)
     row = jnp.searchsorted(table.first, index, side="right") - 1
     time = index - table.first[row]
     slot = table.start[row] + time

@@ -20,6 +20,7 @@ class SeedProgress:
     round_steps: int = 0  # in the last round
     kept_steps: int = 0  # where the kept policy was taken
     kept_updates: int = 0
+    most_alike: dict[str, float] | None = None  # how the kept policy was evaluated, if it was chosen for that
     owed: float = 0.0  # updates that its steps have earned but not yet had
     updates: int = 0
     refreshes: int = 0
@@ -45,6 +46,11 @@ class Clock:
 
     def running(self, p: SeedProgress) -> bool:
         return p.steps < self.schedule.steps and p.assessment.steps < self.patience
+
+    def chooses(self, step: int) -> bool:
+        """Whether a policy of this step may be kept for its likeness."""
+        s = self.schedule
+        return s.likeness_from < 1 and step >= s.likeness_from * s.steps
 
     def acts_at_random(self, p: SeedProgress) -> bool:
         return p.collected < self.schedule.random_steps

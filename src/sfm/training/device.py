@@ -90,7 +90,7 @@ class Device:
             batch = sample(replay, table, k_batch, n, goals=objective.uses_goals, spec=spec)
             recent = batch
             if objective.uses_recent:
-                recent = sample(replay, table, k_recent, n, recent_window=objective.recent_window)
+                recent = sample(replay, table, k_recent, n, recent=True)
             return self.agent.update(state, Context(batch, recent, demos, step, k_update))
 
         def body(state: AgentState, step: Array):

@@ -21,12 +21,13 @@ class Half:
 
 def policies(half: Half) -> dict[str, Any]:
     """A tree of what is evaluated."""
-    judged = {str(k): {"current": job.current, "kept": job.kept} for k, job in enumerate(half.jobs)}
+    judged = {str(k): {"current": job.current, "other": job.other} for k, job in enumerate(half.jobs)}
     return {"judged": judged} if judged else {}
 
 
 def to_json(half: Half) -> dict[str, Any]:
-    return {"jobs": [job.row for job in half.jobs], "rows": {str(i): row for i, row in half.rows.items()}}
+    jobs = [(job.i, job.row, job.chosen) for job in half.jobs]
+    return {"jobs": jobs, "rows": {str(i): row for i, row in half.rows.items()}}
 
 
 def from_json(data: dict[str, Any], judged: dict[str, np.ndarray], like: Any) -> Half:
@@ -36,5 +37,8 @@ def from_json(data: dict[str, Any], judged: dict[str, np.ndarray], like: Any) ->
         name = f"{k}/{which}/"
         return unflatten(like, {n.removeprefix(name): v for n, v in judged.items() if n.startswith(name)})
 
-    jobs = [Job(row, policy(k, "current"), policy(k, "kept")) for k, row in enumerate(data["jobs"])]
+    jobs = [
+        Job(i, row, chosen, policy(k, "current"), policy(k, "other"))
+        for k, (i, row, chosen) in enumerate(data["jobs"])
+    ]
     return Half(jobs, {int(i): row for i, row in data["rows"].items()})

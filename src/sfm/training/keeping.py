@@ -70,9 +70,25 @@ class Policies:
     def judge(self, i: int, p: SeedProgress, evidence: Played | Validated | None = None) -> Verdict:
         """Decide about the average of seed `i`, and keep it or not."""
         p.assessment, verdict = decide(p.assessment, evidence, p.steps, self.schedule)
-        if verdict.keep:
+        if verdict.keep and p.most_alike is None:
             self.kept[i], p.kept_steps, p.kept_updates = self.average[i], p.steps, p.updates
         return verdict
+
+    def liken(self, i: int, p: SeedProgress, policy: Any, row: dict[str, Any]) -> dict[str, Any]:
+        """Keep an evaluated `policy` of seed `i` if none was more like the demonstrations.
+
+        row: of the log, with its step, updates and evaluation. Returns the row, in which what is said of the
+        kept policy is true of that one; what was said of `policy` is said of the average.
+        """
+        names = "eval/kept", "likeness/kept"
+        now = {name: row[name] for name in names if name in row}
+        alike = now.get("likeness/kept", math.nan)
+        best = -math.inf if p.most_alike is None else p.most_alike["likeness/kept"]
+        if alike >= best:
+            self.kept[i], p.kept_steps, p.kept_updates = policy, row["step"], row["updates"]
+            p.most_alike = now
+        averages = {name.replace("kept", "average"): value for name, value in now.items()}
+        return row | averages | (p.most_alike or {})
 
     def tree(self) -> dict[str, list[Any]]:
         """What a checkpoint needs."""

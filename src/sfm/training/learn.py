@@ -14,7 +14,7 @@ from sfm.agents.types import ExpertStates
 from sfm.config import Config, flat, to_dict
 from sfm.demos import Demos
 from sfm.errors import SfmError
-from sfm.training.buffer import Episodes
+from sfm.training.buffer import Episodes, Table
 from sfm.training.clock import Clock, SeedProgress
 from sfm.training.device import Device, chosen
 from sfm.training.experience import Experience
@@ -95,7 +95,7 @@ class Learning:
         if self.table is None:
             self.device.ready()
             self.under_way = self.under_way or (time.perf_counter(), self._updates())
-            self.table = jax.device_put(self.experience.table())
+            self.table = jax.device_put(self._table())
         due = self._due()
         resting = due & self._seeds(self.clock.actor_rests)
         device, active = (self.resting, resting) if resting.any() else (self.device, due)
@@ -107,6 +107,12 @@ class Learning:
             for p in itertools.compress(self.progress, active):
                 p.owed -= device.chunk
                 p.updates += device.chunk
+
+    def _table(self) -> Table:
+        table = self.experience.table()
+        done = np.array([p.steps for p in self.progress]) / self.clock.schedule.steps
+        recent = self.device.agent.objective.recent(np.asarray(table.total), done.clip(0, 1))
+        return table._replace(recent=recent.astype(np.int32))
 
     def settle(self) -> None:
         """Wait for the updates under way: what they have learned acts from now on."""

@@ -61,7 +61,7 @@ class Training:
         self.clock = Clock(s, self.experience.round_steps, (plan and plan.patience) or math.inf)
         self.learning = Learning(config, self.agent, self.clock, self.experience, demos, beginning)
         self.policies = self.learning.policies
-        self.evaluator = Evaluator(s, make_env)
+        self.evaluator = Evaluator(self.clock, make_env, demos)
         self.seconds = 0.0
         self.half: Half | None = None  # a round that was stopped before its end
 
@@ -77,7 +77,7 @@ class Training:
         while not self.done:
             begun = time.perf_counter() - self.seconds
             half, self.half = self.half or self._begin(), None
-            with self.evaluator.judging(half.jobs) as before:
+            with self._judging(half.jobs) as before:
                 if not self._round(half, stop):
                     self.half = half
                     self.evaluator.cancel()
@@ -89,7 +89,7 @@ class Training:
                 self.progress[i].seconds = time.perf_counter() - begun
                 row["seconds"] = round(self.progress[i].seconds, 3)
             due = [i for i in half.rows if self.clock.evaluation_due_after_round(self.progress[i])]
-            with self.evaluator.judging(self._jobs(due, lambda p: p.steps)) as after:
+            with self._judging(self._jobs(due, lambda p: p.steps)) as after:
                 pass
             self.seconds = time.perf_counter() - begun
             yield [*before, *half.rows.values(), *after]
@@ -110,8 +110,10 @@ class Training:
         new = [i for i in due if self.progress[i].evaluated_at < self.progress[i].steps]
         for p in (self.progress[i] for i in due):
             p.evaluated_at, p.evaluated_for = p.steps, step(p)
-        kinds = self.policies.current, self.policies.kept
-        return [Evaluator.job(self.progress[i], *(kind[i] for kind in kinds)) for i in new]
+        return self.evaluator.jobs(new, self.progress, self.policies)
+
+    def _judging(self, jobs: list[Job]) -> Any:
+        return self.evaluator.judging(jobs, self.progress, self.policies)
 
     def _round(self, half: Half, stop: Callable[[], bool]) -> bool:
         """What is left of a round; False if it was to stop before the end."""
@@ -188,8 +190,10 @@ class Training:
             p = self.progress[i]
             p.refreshes += 1
             p.next_refresh += plan.every
-            if plan.counted:
-                p.steps += self.experience.steps(fresh[i])
+            if plan.counted:  # and so they earn updates like any others
+                taken = self.experience.steps(fresh[i])
+                p.owed += self.clock.earned(p, taken)
+                p.steps += taken
             rows[i] |= measured | {"step": p.steps}
 
     # What a checkpoint holds.

@@ -18,7 +18,7 @@ from sfm.envs.signals import obs_names
 from sfm.errors import SfmError
 from sfm.training.buffer import Episodes
 
-TRAIN, EVALUATE, REFRESH, VIDEO, DEMONSTRATE = range(5)  # streams of reset seeds
+TRAIN, EVALUATE, REFRESH, VIDEO, DEMONSTRATE, RANDOM = range(6)  # streams of reset seeds
 
 GROUPS = 4  # at most
 

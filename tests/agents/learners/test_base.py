@@ -23,7 +23,7 @@ from helpers import (
     slope,
 )
 
-from sfm.agents.learners.base import smoothing_noise
+from sfm.agents.learners.base import Critics, smoothing_noise, td_loss
 from sfm.agents.learners.td7 import Bounds
 from sfm.agents.nets import first
 from sfm.agents.optim import Trained
@@ -76,6 +76,23 @@ def test_psi_on_a_chain_is_the_discounted_sum_of_phi(kind):
     psi = trained(jnp.array([1.0, 0.0]))
     for got, terminates in zip(psi, (False, True), strict=True):
         np.testing.assert_allclose(got, np.tile(closed_form(terminates), (3, 1, 1)), atol=0.06)
+
+
+def test_the_critics_loss_sums_twins_and_holds_its_target_still():
+    """By hand, on critics that have two numbers each; the target would follow the same numbers."""
+    x, batch = jnp.array([[1.0, 2.0], [4.0, 8.0]]), random_batch(count=5)  # [twin, d]
+    cumulant = jnp.full((5, 2), 10.0)
+
+    def loss(x, along=None):
+        psi = lambda obs, action: jnp.tile(x[:, None], (1, 5, 1))  # noqa: E731
+        bootstrap = lambda twins: jnp.tile(x.sum(0), (5, 1))  # noqa: E731
+        return td_loss(Critics(psi, psi, psi, bootstrap), batch, cumulant, "mean", along)[0]  # pyright: ignore
+
+    error = x - (10.0 + x.sum(0))
+    assert float(loss(x)) == pytest.approx(float(jnp.square(error).sum()) / 2)
+    assert_close(jax.grad(loss)(x), error)
+    along = jnp.array([1.0, 3.0])
+    assert_close(jax.grad(loss)(x, along), error + 2 * (error @ along)[:, None] * along)
 
 
 def scalar(state, j: int):

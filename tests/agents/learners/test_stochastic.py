@@ -70,6 +70,19 @@ def test_the_target_values_a_sample_of_the_online_policy():
     assert_close(bootstrap(learner, state, batch), SPEC.gamma * np.asarray(batch.mask)[:, None] * psi)
 
 
+def test_the_value_of_a_state_takes_a_draw_of_its_own_and_its_entropy():
+    learner, state = make("stochastic", temperature=0.7)
+    batch, seen = random_batch(), []
+
+    def loss(critics):
+        seen.append(critics.pi(batch.obs))
+        return critics.psi(batch.obs, batch.action).sum(), jnp.zeros(())
+
+    learner.critic_step(state, batch, loss, KEY)
+    action, log_prob = learner.sample(state.actor.net, batch.obs, jax.random.split(KEY)[1])
+    assert_close(seen[0], (action, -0.7 * log_prob))
+
+
 def test_the_target_critic_moves_on_every_step():
     learner, state = make("stochastic")
     state = state._replace(critic=Trained(random_like(state.critic.net), state.critic.opt, state.critic.tx))

@@ -92,6 +92,7 @@ def test_the_actor_reads_the_named_twin():
     batch = random_batch()
     for twin in ("first", "mean", "min"):
         learner, state = make("td3", actor_twin=twin)
+        state = moved(state)
         step = jax.jit(lambda s, b, learner=learner: learner.actor_step(s, b, None, KEY)[1](ONES)[1])
         psi = psi_of(state.critic.net, batch.obs, pi(state.actor.net, batch.obs))
         expected = {"first": psi[0], "mean": psi.mean(0), "min": psi.min(0)}[twin].sum(-1).mean()

@@ -130,6 +130,8 @@ def test_the_encoder_is_not_trained_by_the_critics_loss(apart):
     one, two = (step(s, random_batch(), np.full((32, DIM), c, np.float32)) for c in (0.0, 5.0))
     assert same(one.encoder, two.encoder)
     assert not same(one.critic, two.critic)
+    # Nothing is bootstrapped yet: these targets are all 0, or all 5, and the bounds seen only widen.
+    assert_close((one.seen, two.seen), (s.seen, Bounds(s.seen.low, 5.0)))
 
 
 def test_targets_are_smoothed_by_noise_on_the_target_actors_action(apart):

@@ -157,6 +157,18 @@ def test_waves_are_gaussian_kernels_of_their_bandwidths(bandwidths):
     np.testing.assert_allclose(phi @ phi.T / phi.shape[1], expected, atol=0.04)
 
 
+def test_waves_see_as_many_coordinates_as_asked_for():
+    """And those of so many coordinates are a kernel of the same distance relative to what they see."""
+    f, waves = features("fourier", dim=6_000, coordinates=(1, 2), bandwidths=(0.5, 1.0))
+    weight = np.asarray(f.phi(waves).weight)
+    each = (weight != 0).sum(0)
+    np.testing.assert_array_equal(each, np.resize([1, 2], 6_000))
+    assert (weight != 0).mean(1) == pytest.approx(1.5 / SPEC.obs_dim, abs=0.03)  # no coordinate is preferred
+    for k, column, width in ((1, 0, 0.5), (2, 1, 0.5), (1, 2, 1.0), (2, 3, 1.0)):
+        spread = np.sqrt(np.square(weight[:, column::4]).sum() / (1500 * k))
+        assert spread == pytest.approx(1 / (width * (2 * k) ** 0.5), rel=0.05)
+
+
 def test_waves_tell_behaviours_with_equal_means_apart():
     """All mass at 0, or half at -2 and half at 2: a mean of states sees no difference."""
     f, waves = features("fourier", dim=512)

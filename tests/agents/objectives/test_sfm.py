@@ -137,12 +137,26 @@ def test_an_independent_witness_is_estimated_on_the_recent_batch(weighed):
 
 
 def test_visits_are_matched_by_the_features_of_the_states_themselves(weighed):
-    sfm, o, *_ = weighed(1, match_from="visits", witness_batch="independent", witness_window=9)
+    sfm, o, *_ = weighed(1, match_from="visits", witness_batch="independent")
     demos = random_demos()
-    assert sfm.recent_window == 9
     assert_close(o.policy.mean, sfm.phi(o, random_batch(1).obs).mean(0) / (1 - GAMMA))
     each = [sfm.phi(o, demos.obs[i, :n]).mean(0) for i, n in enumerate((5, 3))]
     assert_close(o.expert.mean, (each[0] + each[1]) / 2 / (1 - GAMMA))
+
+
+@pytest.mark.parametrize(
+    ("settings", "recent"),
+    [
+        ({}, [100_000, 100_000]),
+        ({"witness_window": 9_000}, [9_000, 9_000]),
+        ({"witness_share": 0.2}, [60_000, 20_000]),
+        ({"witness_share": 0.01}, [50_500, 4_000]),
+    ],
+)
+def test_the_witness_looks_at_a_window_that_shrinks_with_the_run(settings, recent):
+    sfm, _ = objective(match_from="visits", witness_batch="independent", **settings)
+    np.testing.assert_allclose(sfm.recent(np.full(2, 100_000), np.array([0.5, 1.0])), recent)
+    np.testing.assert_allclose(sfm.recent(np.full(2, 500), np.array([0.5, 1.0])), 500)
 
 
 def test_the_state_stands_beside_phi_where_asked_for():

@@ -44,7 +44,6 @@ class Objective(ABC, Generic[C, O]):
     scalar_weight: float = 1.0  # of psi, where d = 1
     uses_goals: bool = False  # Batch.goal is sampled
     uses_recent: bool = False  # Context.recent is sampled
-    recent_window: int = 0  # of how many of the newest transitions; 0: of all
     fresh: Refresh | None = None
     offline: Offline | None = None
 
@@ -58,6 +57,14 @@ class Objective(ABC, Generic[C, O]):
     @abstractmethod
     def init(self, rng: np.random.Generator) -> O:
         """The first state."""
+
+    def recent(self, total: np.ndarray, done: np.ndarray) -> np.ndarray:
+        """How many of the newest transitions `Context.recent` comes from.
+
+        Arguments: how many there are, [S]; the share of its run that each seed has behind it, [S].
+        Returns: [S].
+        """
+        return total
 
     def blend(self, context: Context) -> Batch:
         """Mix the expert's rows in.

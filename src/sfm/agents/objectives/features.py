@@ -60,10 +60,13 @@ class Waves(eqx.Module):
 
 
 def make_waves(config: FeatureConfig, spec: Spec, rng: np.random.Generator) -> Waves:
-    distance = (2 * spec.obs_dim) ** 0.5  # of two standardised states, root mean square
-    weight = rng.standard_normal((spec.obs_dim, config.dim)) / (
-        distance * np.resize(config.bandwidths, config.dim)
-    )
+    shape = o, d = spec.obs_dim, config.dim
+    counts = config.coordinates or (o,)
+    each = np.minimum(np.resize(counts, d), o)  # how many coordinates a wave sees
+    seen = rng.random(shape).argsort(0) < each
+    widths = np.resize(np.repeat(config.bandwidths, len(counts)), d)  # every pair of both comes in turn
+    distance = (2 * each) ** 0.5  # of two standardised states, root mean square
+    weight = seen * rng.standard_normal(shape) / (distance * widths)
     return Waves(weight.astype(np.float32), rng.uniform(0, 2 * np.pi, config.dim).astype(np.float32))
 
 

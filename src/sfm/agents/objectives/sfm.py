@@ -33,6 +33,7 @@ from sfm.agents.optim import Average, Moments, zeros
 from sfm.agents.types import Batch, Context, ExpertStates, Metrics, Spec, ValueFn
 from sfm.config import FeatureConfig, SFMConfig
 
+LEAST_RECENT = 4_000  # transitions, where there are as many
 CENTRE_DECAY = 0.995  # of the running mean of phi, per update
 
 
@@ -88,7 +89,6 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
         self.critics = config.critics
         self.uses_goals = "hr" in config.features.methods
         self.uses_recent = config.witness_batch == "independent"
-        self.recent_window = config.witness_window
         self.centred = config.features.centre or self.uses_goals
         self.scale = 1 - spec.gamma if config.scale_psi else 1.0
         self.size = (1 - spec.gamma) / self.scale  # psi times this has the scale of phi
@@ -100,6 +100,12 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
         d, zero = self.dim, Average.zeros
         moments = Moments.zeros(self.spec.obs_dim) if self.spec.normalise == "features" else None
         return SFMState(self.features.init(rng), moments, zero(self.base), zero(d), zero(d), zeros(d))
+
+    def recent(self, total: np.ndarray, done: np.ndarray) -> np.ndarray:
+        if window := self.config.witness_window:
+            return np.minimum(total, window)
+        share = 1 - (1 - self.config.witness_share) * done
+        return np.maximum(share * total, np.minimum(total, LEAST_RECENT))
 
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""

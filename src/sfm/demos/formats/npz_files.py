@@ -15,6 +15,7 @@ from sfm.demos.stack import Stack, gather
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
+MEMBERS = ("obs", "action", "length", "qpos", "qvel")
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -26,8 +27,8 @@ def load(path: str | Path) -> Demos:
 def read(path: Path, stack: Stack) -> None:
     """Adds the demonstrations of a file.
 
-    .npz: `obs` [T+1,o] or [N,T+1,o], perhaps `action` (T or T+1 rows) and `length` [N] (transitions); other
-    arrays are ignored. .npy: states [T+1,o] or [N,T+1,o].
+    .npz: `obs` [T+1,o] or [N,T+1,o], perhaps `action` (T or T+1 rows), `length` [N] (transitions), and
+    `qpos` and `qvel` of a simulator (T+1 rows); other arrays are ignored. .npy: states [T+1,o] or [N,T+1,o].
     """
     with open(path, "rb") as file:
         magic = file.read(6)
@@ -37,7 +38,7 @@ def read(path: Path, stack: Stack) -> None:
             _add(path, stack, _open(path, "the file", file, size, size))
         elif magic.startswith(b"PK"):
             with zipfile.ZipFile(file) as archive:
-                _add(path, stack, *(_member(path, archive, name) for name in ("obs", "action", "length")))
+                _add(path, stack, *(_member(path, archive, name) for name in MEMBERS))
         else:
             raise SfmError(f"{path} is not a NumPy file (.npz or .npy)")
 
@@ -48,8 +49,8 @@ def save(path: str | Path, demos: Demos, **extra: Any) -> None:
     for name, array in arrays.items():
         if array.dtype == object:
             raise SfmError(f"could not write {path}: '{name}' is neither number, array nor string")
-    if demos.action is not None:
-        arrays["action"] = demos.action
+    beside = {"action": demos.action, "qpos": demos.qpos, "qvel": demos.qvel}
+    arrays |= {name: values for name, values in beside.items() if values is not None}
     with storage.atomic(Path(path)) as temporary, open(temporary, "wb") as file:
         np.savez_compressed(file, obs=demos.obs, length=demos.length, **arrays)  # pyright: ignore[reportArgumentType]
 
@@ -107,7 +108,13 @@ def _open(path: Path, name: str, stream: IO[bytes], size: int, stored: int) -> _
 
 
 def _add(
-    path: Path, stack: Stack, obs: _Array | None, action: _Array | None = None, length: _Array | None = None
+    path: Path,
+    stack: Stack,
+    obs: _Array | None,
+    action: _Array | None = None,
+    length: _Array | None = None,
+    qpos: _Array | None = None,
+    qvel: _Array | None = None,
 ) -> None:
     assert obs is not None
     if len(obs.shape) not in (2, 3):
@@ -117,16 +124,21 @@ def _add(
         raise SfmError(f"{path}: there are no demonstrations (states of shape {list(obs.shape)})")
     if count > MAX_DEMOS:
         raise SfmError(f"{path}: more than {MAX_DEMOS:,} demonstrations; split the file")
-    if action is not None and (len(action.shape) != len(obs.shape) or action.shape[:-2] != obs.shape[:-2]):
-        raise SfmError(
-            f"{path}: 'action' has shape {list(action.shape)}, 'obs' has {list(obs.shape)}; "
-            f"expected [time, dimension] for each demonstration"
-        )
+    if qpos is None or qvel is None:  # half a state is none
+        qpos = qvel = None
+    for name, array in (("action", action), ("qpos", qpos), ("qvel", qvel)):
+        if array is not None and (len(array.shape) != len(obs.shape) or array.shape[:-2] != obs.shape[:-2]):
+            raise SfmError(
+                f"{path}: '{name}' has shape {list(array.shape)}, 'obs' has {list(obs.shape)}; "
+                f"expected [time, dimension] for each demonstration"
+            )
     lengths = _lengths(path, length, count, times)
-    actions = itertools.repeat(None, count) if action is None else action.parts()
-    for states, acts, n in zip(obs.parts(), actions, lengths, strict=True):  # strict: up to the arrays' ends
-        # Only a padded demonstration has actions past its length; otherwise a wrong count must stay visible.
-        stack.add(states[: n + 1], acts if acts is None or n == times - 1 else acts[:n])
+    beside = (itertools.repeat(None, count) if a is None else a.parts() for a in (action, qpos, qvel))
+    for states, acts, *rest, n in zip(obs.parts(), *beside, lengths, strict=True):  # up to the arrays' ends
+        # Only a padded demonstration has rows past its length; otherwise a wrong count must stay visible.
+        whole = n == times - 1
+        beside_n = (part if part is None or whole else part[: n + 1] for part in rest)
+        stack.add(states[: n + 1], acts if acts is None or whole else acts[:n], *beside_n)
 
 
 def _lengths(path: Path, length: _Array | None, count: int, times: int) -> np.ndarray:

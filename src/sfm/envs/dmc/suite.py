@@ -13,6 +13,7 @@ import numpy as np
 
 from sfm.envs import mujoco_names, rendering
 from sfm.envs.actions import ActionScale
+from sfm.envs.base import checked_state
 from sfm.envs.signals import Signal
 from sfm.errors import SfmError
 
@@ -97,6 +98,29 @@ class DmcEnv:
     @property
     def action_names(self) -> tuple[str, ...]:
         return mujoco_names.actuators(self.physics.model.ptr)
+
+    @property
+    def model(self):
+        """mujoco.MjModel."""
+        return self.physics.model.ptr
+
+    @property
+    def data(self):
+        """mujoco.MjData."""
+        return self.physics.data.ptr
+
+    def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        qpos, qvel = checked_state(self, qpos, qvel)
+        try:
+            with self.physics.reset_context():  # all else as at the start of an episode
+                self.data.qpos[:], self.data.qvel[:] = qpos, qvel
+        except self._unstable as error:
+            raise SfmError(f"'{self.name}' cannot be set to that state: {error}") from error
+        return _flat(self._env.task.get_observation(self.physics))
+
+    def set_state(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        self._steps = 0
+        return self.observe(qpos, qvel)
 
     def reset(self, seed: int) -> np.ndarray:
         self._random.seed(seed)

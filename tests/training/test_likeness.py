@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from sfm.evaluation.likeness import Likeness, transitions
+from sfm.demos import Demos
+from sfm.envs import make
+from sfm.training.likeness import MOST, Likeness, likeness_to, transitions
 
 
 def stride(hertz: float, count: int, spread: float = 1.0, seconds: float = 25.0) -> list[np.ndarray]:
@@ -62,7 +64,7 @@ def test_the_distance_is_that_of_a_shift_in_one_dimension():
     demo = np.repeat(rng.normal(0, 1, (2000, 1)), 2, axis=0)  # s' - s is zero at every second step
     alike = Likeness([demo], [demo + 3.0])
     spread = np.sqrt(np.var(demo[:-1]) + 1.5**2)
-    one = np.abs(alike._directions[0] * spread).mean()
+    one = np.abs(alike._directions[0]).mean()
     assert alike.distance([demo + 1.0]) == pytest.approx(one / spread, rel=0.01)
 
 
@@ -70,3 +72,35 @@ def test_transitions_are_states_and_steps():
     np.testing.assert_array_equal(
         transitions([np.array([[1.0], [3.0], [6.0]])]), np.array([[1.0, 2.0], [3.0, 3.0]])
     )
+
+
+def test_many_transitions_are_thinned_evenly_over_all_episodes():
+    ramp = np.arange(2 * MOST + 2.0)[:, None]
+    some = transitions([ramp[: MOST + 1], ramp[MOST + 1 :]])
+    assert some.shape == (MOST, 2)
+    np.testing.assert_allclose(some[:, 0], np.linspace(0, 2 * MOST, MOST), atol=1.5)
+    assert set(some[:, 1]) == {1.0}  # none from one episode to the next
+
+
+def test_the_quantiles_are_those_of_numpy(alike):
+    episodes = stride(0.8, 2, seconds=10.0)
+    shown = ((transitions(episodes) - alike._mean) * alike._scale) @ alike._directions
+    want = np.quantile(shown, (np.arange(400) + 0.5) / 400, axis=0).T
+    np.testing.assert_allclose(alike._quantiles(episodes), want, atol=1e-5)
+
+
+def test_where_random_actions_are_as_alike_as_the_expert_there_is_nothing_to_tell():
+    assert np.isnan(Likeness(stride(0.8, 3), stride(0.8, 3))(noise(1)))
+
+
+def test_a_demonstration_of_one_step_is_as_alike_to_itself_as_can_be():
+    short = np.array([[0.0, 0.0, 5.0], [0.1, -0.1, 5.0]])
+    assert Likeness([short], noise(4))([short]) == pytest.approx(1.0)
+
+
+def test_random_actions_are_the_same_however_many_environments_play_them(point_demos):
+    walk = [np.linspace([0.0], [1.0], 20)]
+    one, two = (likeness_to(point_demos, [make("probe_point") for _ in range(n)])(walk) for n in (1, 2))
+    assert one == two
+    again = likeness_to(Demos(*(None if x is None else x[:1] for x in point_demos)), [make("probe_point")])
+    assert again(walk) != one

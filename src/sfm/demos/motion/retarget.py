@@ -1,0 +1,152 @@
+"""From a clip's names to the positions of a model: expressions, units, limits."""
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sfm.demos.motion import expression, rotations
+from sfm.demos.motion.clip import Clip
+from sfm.demos.motion.joints import BALL, FREE, HINGE, mujoco, names
+from sfm.demos.motion.mapping import Entry, Mapping
+from sfm.demos.motion.rotations import Rotation
+from sfm.errors import SfmError
+
+_TOO_FAR = 2.5 * np.pi  # no joint turns so far
+_TOO_NEAR = np.radians(3)  # no motion worth showing stays so small
+
+
+class Posed(NamedTuple):
+    """A clip as positions of a model, [T, nq], and the joints that the clip says nothing of."""
+
+    qpos: np.ndarray
+    still: list[str]
+
+
+def posed(clip: Clip, mapping: Mapping, model: Any, degrees: bool | None) -> Posed:
+    """Positions [T, nq] of the model in each frame; what has no entry stays as it is in the model."""
+    rest = _rest(model)
+    qpos = np.tile(model.qpos0, (clip.frames, 1))
+    rotating = {n: e for n, e in mapping.items() if _rotates(e, clip)}
+    turning = [n for n in mapping if n not in rotating and model.joint(n).type[0] == HINGE]
+    unit = _radians_per(clip, {n: mapping[n] for n in turning}, model, degrees)
+    for name, entry in mapping.items():
+        joint = model.joint(name)
+        kind, at = int(joint.type[0]), int(joint.qposadr[0])
+        if name in rotating and kind in (FREE, BALL):
+            quaternions = rotations.unit(_rotation(entry, clip).quaternions)
+            if kind == FREE:
+                assert clip.root is not None
+                qpos[:, at : at + 3], at = clip.root[0] * entry.scale + [0, 0, entry.offset], at + 3
+            qpos[:, at : at + 4] = quaternions
+        elif kind in (FREE, BALL):
+            raise SfmError(
+                f"joint '{name}' turns freely: it must follow a rotation of the clip, not a number"
+            )
+        elif name not in rotating:
+            low, high = entry.clip
+            value = np.clip(entry.scale * _number(entry, clip) + entry.offset, low, high)
+            qpos[:, at] = value * (unit if kind == HINGE else 1.0)
+    _fit_groups(qpos, rotating, clip, model, rest)
+    _check_angles(qpos, turning, model, clip)
+    return Posed(qpos, [name for name in names(model) if name not in mapping])
+
+
+def limited(qpos: np.ndarray, model: Any) -> tuple[np.ndarray, dict[str, tuple[float, float]]]:
+    """Angles within the hinges' limits; how far beyond each was, and in which share of the states."""
+    within, beyond = qpos.copy(), {}
+    for i in np.flatnonzero(model.jnt_limited):
+        joint = model.joint(i)
+        if joint.type[0] == HINGE:
+            at = int(joint.qposadr[0])
+            within[:, at] = np.clip(qpos[:, at], *joint.range)
+            over = np.abs(qpos[:, at] - within[:, at])
+            if over.max() > 1e-3:
+                beyond[joint.name] = (float(over.max()), float((over > 1e-3).mean()))
+    return within, beyond
+
+
+def _rotates(entry: Entry, clip: Clip) -> bool:
+    used = expression.names(entry.expression)
+    return bool(used) and used <= set(clip.rotations)
+
+
+def _number(entry: Entry, clip: Clip) -> np.ndarray:
+    if mixed := expression.names(entry.expression) & (set(clip.rotations) - set(clip.channels)):
+        raise SfmError(f"'{entry.expression}': {min(mixed)} is a rotation; it is not mixed with numbers")
+    value = np.broadcast_to(expression.value(entry.expression, clip.channels), clip.frames)
+    if not np.isfinite(value).all():
+        raise SfmError(f"'{entry.expression}' is not a number in every frame: is something divided by zero?")
+    return value
+
+
+def _rotation(entry: Entry, clip: Clip) -> Rotation:
+    rotating: Any = {name: Rotation(q) for name, q in clip.rotations.items()}
+    try:
+        value: Any = expression.value(entry.expression, rotating)
+    except TypeError:
+        value = None
+    if not isinstance(value, Rotation):
+        raise SfmError(f"'{entry.expression}': rotations are only multiplied and divided (1 / x turns back)")
+    return value
+
+
+def _radians_per(clip: Clip, turning: Mapping, model: Any, degrees: bool | None) -> float:
+    """What one unit of the clip's angles is: as asked for, as the file says, or as their size shows."""
+    degrees = clip.degrees if degrees is None else degrees
+    if degrees is None:
+        largest = [np.abs(_number(entry, clip)).max() for entry in turning.values()]
+        degrees = max(largest, default=0.0) > np.pi + 0.1
+    return np.pi / 180 if degrees else 1.0
+
+
+def _check_angles(qpos: np.ndarray, turning: list[str], model: Any, clip: Clip) -> None:
+    """Refuses what must be in another unit."""
+    if not turning:
+        return
+    columns = {n: qpos[:, int(model.joint(n).qposadr[0])] for n in turning if model.joint(n).limited[0]}
+    for name, angles in columns.items():
+        if (most := np.abs(angles).max()) > _TOO_FAR:
+            raise SfmError(
+                f"{clip.source}: joint '{name}' reaches {most:.0f} radians, more than a turn: are the "
+                "angles in degrees? --units degrees"
+            )
+    moved = [np.ptp(angles) for angles in columns.values()]
+    if moved and 0 < max(moved) < _TOO_NEAR:
+        raise SfmError(
+            f"{clip.source}: no joint moves by more than {np.degrees(max(moved)):.2g} degrees: are the "
+            "angles in radians? --units radians"
+        )
+
+
+def _rest(model: Any) -> Any:
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    return data
+
+
+def _fit_groups(qpos: np.ndarray, rotating: Mapping, clip: Clip, model: Any, rest: Any) -> None:
+    """Hinges that follow the same rotation make it together, in their order in the model."""
+    hinges = [n for n in rotating if model.joint(n).type[0] == HINGE]
+    hinges.sort(key=lambda name: (rotating[name].expression, model.joint(name).id))
+    for text, group in itertools.groupby(hinges, key=lambda name: rotating[name].expression):
+        members = list(group)
+        entry, ids = rotating[members[0]], [model.joint(name).id for name in members]
+        target = rotations.matrices(_rotation(entry, clip).quaternions)
+        shown = np.eye(3)
+        if entry.along is not None:
+            shown = _limb(model, rest, int(model.jnt_bodyid[ids[-1]]), text)
+            target = target @ np.array(entry.along)[:, None] / np.linalg.norm(entry.along)
+        angles = rotations.hinge_angles(rest.xaxis[ids], target, shown)
+        qpos[:, model.jnt_qposadr[ids]] = angles
+
+
+def _limb(model: Any, rest: Any, body: int, text: str) -> np.ndarray:
+    """Where a body points in the model's rest, [3, 1]: from its origin to that of the body it carries."""
+    children = np.flatnonzero(model.body_parentid == body)
+    children = children[children != body]
+    if not len(children):
+        name = model.body(body).name
+        raise SfmError(f"'{text}': body '{name}' carries no other, so it has no direction for 'along'")
+    limb = rest.xpos[children[0]] - rest.xpos[body]
+    return (limb / np.linalg.norm(limb))[:, None]

@@ -1,0 +1,114 @@
+"""The part of a page that goes task by task: what methods had beside the paper, curves, a picture."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sfm.report import figures, html, paper, pictures
+from sfm.report.curves import Axis, Log, summary
+from sfm.report.finals import Final, finals, said_steps
+from sfm.report.groups import Sample
+from sfm.report.html import Cell
+from sfm.report.table import said_seeds
+
+COLUMNS = ("method", "seeds", "steps", "return", "spread", "worst seed", "score", "likeness", "minutes")
+MAIN: tuple[Axis, ...] = ("steps", "updates", "seconds")
+
+
+def sections(groups: Mapping[str, Sequence[Sample]], log: Log) -> list[str]:
+    """One for each task."""
+    found, looks = finals(groups), figures.styles(list(groups))
+    share = pictures.LIMIT // max(1, len(found))
+    parts = []
+    for task, methods in found.items():
+        mine = {name: [s for s in groups[name] if s.record.task == task] for name in methods}
+        inner = (_table(task, methods), _curves(task, mine, methods, looks, log), _picture(task, mine, share))
+        parts.append(html.section(f"task-{task}", task, *inner, level=3))
+    return parts
+
+
+def _table(task: str, methods: Mapping[str, Final]) -> str:
+    rows = [("", _ours(task, name, final)) for name, final in methods.items()]
+    for name, told in paper.methods("main", "td3", "stochastic").items():
+        if task in told:
+            mean, std = told[task]
+            cells = (
+                f"{name}, paper",
+                Cell(str(paper.data()["seeds"]), paper.data()["seeds"]),
+                Cell(f"{paper.data()['steps']:,}", paper.data()["steps"]),
+                html.number(mean),
+                html.number(std),
+                html.number(None),
+                html.number(paper.score(task, mean), 2),
+                html.number(None),
+                html.number(None),
+            )
+            rows.append(("paper", cells))
+    return html.table(f"{task}: the kept policy at the last evaluation", COLUMNS, rows)
+
+
+def _ours(task: str, name: str, final: Final) -> Sequence[Cell | str]:
+    score = paper.score(task, final.returns.value)
+    steps = said_steps(final.steps)
+    if final.unfinished:
+        steps += f" <small>{final.unfinished} of {len(final.seeds)} seeds not finished</small>"
+    seed, least = final.worst
+    return (
+        name,
+        Cell(f"{len(final.seeds)} <small>{said_seeds(final.seeds)}</small>", len(final.seeds)),
+        Cell(steps, final.steps[0]),
+        html.interval(final.returns),
+        html.number(final.spread),
+        Cell(f"{least:,.1f} <small>seed {seed}</small>", least),
+        html.number(score, 2),
+        html.interval(final.likeness, 2) if final.likeness else html.number(None),
+        html.number(final.minutes),
+    )
+
+
+def _curves(
+    task: str,
+    groups: Mapping[str, list[Sample]],
+    methods: Mapping[str, Final],
+    looks: Mapping[str, tuple[str, str]],
+    log: Log,
+) -> str:
+    """One figure for each axis, of which the page shows one at a time."""
+    shown = sorted(groups, key=lambda name: -methods[name].returns.value)[: figures.MANY]
+    left = (
+        ""
+        if len(shown) == len(groups)
+        else f" The {figures.MANY} of {len(groups)} methods with the highest returns."
+    )
+    parts = []
+    for axis in MAIN:
+        drawn = {
+            name: found for name in shown if (found := summary(log.curve(s, axis) for s in groups[name]))
+        }
+        if drawn:
+            title = f"Learning curves of {task} by {axis}"
+            picture = figures.learning({task: drawn}, axis, "return", looks)
+            name = html.anchor(f"curve-{task}-{axis}")
+            caption = f"{title}: mean over seeds with its 95% bootstrap interval, each seed thin.{left}"
+            parts.append(
+                html.figure(
+                    figures.inline(picture, name, html.escape(title)), caption, f' data-axis="{axis}"'
+                )
+            )
+    return "".join(parts)
+
+
+def _picture(task: str, groups: Mapping[str, list[Sample]], limit: int) -> str:
+    folder: Path | None = pictures.best_with_video([s for samples in groups.values() for s in samples])
+    found = pictures.moving(folder, limit * 3 // 4) if folder else None
+    if found is None:
+        return "<p>No moving picture: none of these runs has a video that can be read.</p>"
+    size = f'width="{found.width}" height="{found.height}"'
+    name = html.escape(task)
+    picture = (
+        f'<img src="{found.still}" data-moving="{found.moving}" {size} '
+        f'alt="The kept policy on {name}, moving">'
+        f'<button type="button" class="play" aria-pressed="false">Play {name}</button>'
+    )
+    return html.figure(
+        picture, f"The run with the highest return of those with a video: {found.run}", ' class="film"'
+    )

@@ -1,0 +1,1 @@
+"""Many runs from one plan, on one machine or a cluster."""

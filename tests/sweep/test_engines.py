@@ -1,0 +1,202 @@
+"""Whatever happens to a sweep, its jobs end with what undisturbed ones have, to the bit."""
+
+import csv
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from sfm.errors import SfmError
+from sfm.storage import write_json
+from sfm.sweep.drive import Sweep, drive
+from sfm.sweep.local import Local
+from tests.cli.helpers import command
+from tests.sweep.helpers import (
+    SETTINGS,
+    Watch,
+    assert_same,
+    jobs,
+    parent,
+    process_of,
+    results,
+    saved,
+    wait_for,
+)
+
+NAMES = ["probe_point_fast_tiny_point_seed0", "probe_point_fast_tiny_point_seed1"]
+STEPS = 800
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    """A sweep that nothing disturbs, with a job that fails."""
+    folder = tmp_path_factory.mktemp("whole")
+    three = jobs(folder, steps=STEPS, seeds="0-2")
+    write_json(folder / three[2].name / "config.json", {})  # of something else
+    watch, engine = Watch(), Local(2)
+    drive(Sweep(folder, three), engine, watch)
+    assert sorted(watch.done) == [job.name for job in three]
+    return folder
+
+
+def test_a_job_that_fails_is_told_and_does_not_stop_the_others(whole):
+    with open(whole / "jobs.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["job"], row["state"], row["steps"]) for row in rows[:2]] == [
+        (name, "finished", str(STEPS)) for name in NAMES
+    ]
+    assert all(float(row["return"]) < 0 for row in rows[:2])
+    assert rows[2]["state"] == "failed"
+    assert "was begun with other settings: move it away" in rows[2]["error"]
+
+
+def test_what_has_finished_is_skipped(whole):
+    logs = [whole / name / "metrics.jsonl" for name in NAMES]
+    before = [path.stat().st_mtime_ns for path in logs]
+    watch = Watch()
+    drive(Sweep(whole, jobs(whole, steps=STEPS, seeds="0-1")), Local(1), watch)
+    assert watch.done == []
+    assert [path.stat().st_mtime_ns for path in logs] == before
+
+
+def test_killed_interrupted_and_begun_again(whole, tmp_path):
+    """First the sweep is killed, then a job, then comes Ctrl-C: the same command just goes on."""
+    shutil.copy(whole / "point.npz", tmp_path)
+    words = ["--tasks", "probe_point", "--seeds", "0-1", "--steps", str(STEPS), "--together", "1"]
+    words += ["--changes", " ".join(SETTINGS), "--demos", str(tmp_path / "point.npz")]
+    args = command("sweep", *words, "--workers", "1", "--folder", tmp_path)
+    first, second = (job.name for job in unnamed(tmp_path))
+
+    child = subprocess.Popen(args, stdout=subprocess.DEVNULL)
+    wait_for(lambda: saved(tmp_path, first))
+    job = process_of(tmp_path, first)
+    child.kill()
+    child.wait()
+    wait_for(lambda: not Path(f"/proc/{job}").exists())  # nothing outlives its sweep
+
+    child = subprocess.Popen(args, stdout=subprocess.PIPE, text=True)
+    begun = saved(tmp_path, first)
+    wait_for(lambda: saved(tmp_path, first) > begun)
+    os.kill(process_of(tmp_path, first) or 0, signal.SIGKILL)
+    wait_for(lambda: saved(tmp_path, second))
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=200)
+    assert child.returncode == 130
+    assert f"{first} was killed by signal 9: it goes on" in said
+    assert saved(tmp_path, second) < STEPS
+
+    done = subprocess.run(args, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "1 finished, 1 stopped" in done.stdout.splitlines()[0]
+    assert "2 finished" in done.stdout.splitlines()[-1]
+    for mine, name in zip((first, second), NAMES, strict=True):
+        assert_same(results(tmp_path / mine), results(whole / name))
+
+
+def unnamed(folder: Path):
+    """The jobs of the plan, whose changes have no name on the command line."""
+    return jobs(folder, steps=STEPS, seeds="0-1", changes=" ".join(SETTINGS))
+
+
+def test_a_job_that_is_killed_again_and_again_fails(whole, tmp_path):
+    (job,) = jobs(whole, steps=STEPS)
+    killed = []
+
+    def kill() -> None:
+        found = process_of(tmp_path, job.name)
+        if found and found not in killed:
+            killed.append(found)
+            os.kill(found, signal.SIGKILL)
+
+    watch = Watch(kill)
+    sweep = Sweep(tmp_path, [job])
+    drive(sweep, Local(1), watch)
+    assert sweep.state[job.name] == "failed"
+    assert "killed by signal 9, 4 times: is there too little memory" in sweep.error[job.name]
+    assert len(killed) == 4
+
+
+def test_a_full_disk_is_one_line(whole, tmp_path):
+    """A real limit of the operating system on the size of a file."""
+    words = ["--tasks", "probe_point", "--seeds", "0-5", "--together", "1", "--workers", "1"]
+    words += ["--changes", " ".join(SETTINGS), "--demos", whole / "point.npz", "--folder", tmp_path / "full"]
+    done = subprocess.run(
+        ["bash", "-c", 'ulimit -f 8; exec "$@"', "limited", *command("sweep", *words)],  # kilobytes
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env={**os.environ, "SFM_CACHE": "/dev/null/none"},
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: could not write")
+    assert "start the sweep again to go on: nothing is lost" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout.count("failed") == 1  # the others did not begin
+
+
+def test_two_sweeps_in_one_folder(whole):
+    from sfm.locks import held
+
+    with held(whole / ".lock", "mine"), pytest.raises(SfmError, match="is being run by another sweep"):
+        drive(Sweep(whole, []), Local(1), Watch())
+
+
+needs_ray = pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="ray is not installed")
+
+
+@needs_ray
+def test_a_cluster_that_loses_a_worker_and_a_machine(whole, tmp_path):
+    from ray.cluster_utils import Cluster as Machines
+
+    from sfm.sweep.cluster import Cluster, Resources
+
+    small = {"object_store_memory": 80_000_000}
+    head = {"num_cpus": 0, "include_dashboard": False, **small}
+    machines = Machines(initialize_head=True, head_node_args=head)
+    nodes = [machines.add_node(num_cpus=1, **small) for _ in range(2)]
+    raylets = {node.all_processes["raylet"][0].process.pid: node for node in nodes}
+    first, second = NAMES
+
+    def disturb() -> None:
+        """Kills the worker of one job and the machine of the other."""
+        wait_for(lambda: saved(tmp_path, first))
+        os.kill(parent(process_of(tmp_path, first) or 0), signal.SIGKILL)
+        wait_for(lambda: saved(tmp_path, second))
+        machine = raylets[parent(parent(process_of(tmp_path, second) or 0))]
+        machines.remove_node(machine, allow_graceful=False)
+
+    watch, sweep = Watch(), Sweep(tmp_path, jobs(whole, steps=STEPS, seeds="0-1"))
+    hand = threading.Thread(target=disturb)
+    try:
+        with pytest.raises(SfmError, match=r"no machine of the cluster at .* has 64 CPU"):
+            Cluster(machines.address, Resources(cpus=64))
+        hand.start()
+        drive(sweep, Cluster(machines.address, Resources()), watch)
+        hand.join()
+    finally:
+        machines.shutdown()
+    assert set(sweep.state.values()) == {"finished"}
+    lost = [note.partition(" ")[0] for note in watch.notes if "was lost with its worker" in note]
+    assert sorted(lost) == NAMES
+    for name in NAMES:
+        assert_same(results(tmp_path / name), results(whole / name))
+
+
+@needs_ray
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("127.0.0.1:1", "no Ray cluster at 127.0.0.1:1: .*refused; begin one with ray start --head"),
+        ("ray://there:1", "is no address of a Ray cluster: write HOST:PORT, or auto"),
+    ],
+)
+def test_no_cluster_there(address, message):
+    from sfm.sweep.cluster import connected
+
+    with pytest.raises(SfmError, match=message):
+        connected(address)
