@@ -65,13 +65,13 @@ def sweep(
 
 def check(jobs: Iterable[named.Job]) -> None:
     """That there is what the jobs name, before the first of them begins."""
-    tasks: set[str] = set()
+    worlds: set[tuple[str, str]] = set()
     sources: set[tuple[Any, ...]] = set()
     for job in jobs:
-        if job.task not in tasks:
-            make(job.task).close()
-            tasks.add(job.task)
         config = job.config
+        if (world := (job.task, config.env_kwargs)) not in worlds:
+            make(job.task, config.env_arguments).close()
+            worlds.add(world)
         source = job.task, job.demos, job.demo, config.needs
         if source not in sources:
             sources.add(source)
