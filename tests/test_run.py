@@ -326,7 +326,6 @@ def test_missing_actions_are_asked_for(changes, who, tmp_path, point_demos, acte
     ("changes", "message"),
     [
         ({"steps": 40}, "40 steps train nothing: the first 40 act at random .* give more --steps, or fewer"),
-        ({"steps": 35, "random_steps": 30}, "35 steps train nothing: the first 40 act at random"),
         ({"steps": 60, "updates_per_step": 0.2}, "they earn 8 updates, which come by the 10"),
         ({"steps": 30, "task": "probe_chain"}, "30 steps train nothing: the first 40 act"),
     ],

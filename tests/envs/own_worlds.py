@@ -12,11 +12,11 @@ class Slide(gymnasium.Env):
 
     def __init__(self, wall=1.0):
         self.wall, self.x = wall, 0.0
-        self.observation_space = Dict({"place": Box(-wall, wall, (1, 2)), "far": Box(-2, 2, ())})
+        self.observation_space = Dict({"place": Box(-wall, wall, (1, 2)), "far": Box(-9, 9, ())})
         self.action_space = Box(-2, 2, (2, 1), np.float32)
 
     def observed(self):
-        return {"place": np.full((1, 2), self.x), "far": self.wall - self.x}
+        return {"place": np.full((1, 2), self.x, np.float32), "far": np.array(self.wall - self.x, np.float32)}
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
