@@ -19,6 +19,7 @@ from sfm.config import (
     InverseConfig,
     LearnerConfig,
     ObjectiveConfig,
+    RobotConfig,
     ScheduleConfig,
     flat,
     to_dict,
@@ -39,6 +40,7 @@ where only one option ends so, `lr_actor=1e-3`; in `sfm fork` it is `learner.lr_
 those of the classes; a preset changes some, and `sfm train --preset NAME --help` shows what it has."""
 TABLES: list[tuple[str, str, tuple[type, ...]]] = [
     ("A run", "", (Config,)),
+    ("A robot's MJCF file", "robot.", (RobotConfig,)),
     ("When", "schedule.", (ScheduleConfig,)),
     ("How to learn", "learner.", (ActorCriticConfig, *typing.get_args(LearnerConfig))),
     ("What to learn", "objective.", typing.get_args(ObjectiveConfig)),

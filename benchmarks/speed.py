@@ -113,7 +113,8 @@ def products_alone(config: Config) -> tuple[Callable[[], object], Callable[[], o
 def prepared(config: Config, seeds: int = 1, *, states: int = STATES, calls: int = 1) -> Callable[[], object]:
     """A call that runs `calls` chunks of updates on random replay; the demonstration has `states` states."""
     config = steady(config)
-    device = Device(make_agent(config, OBS, ACTION), config.schedule.chunk, config.schedule.batch)
+    agent = make_agent(config, OBS, ACTION)
+    device = Device(agent, config.schedule.chunk, config.schedule.batch)
     rng = np.random.default_rng(0)
     episodes = buffer.Episodes(
         rng.standard_normal((EPISODES, STATES + 1, OBS), np.float32),
@@ -132,7 +133,7 @@ def prepared(config: Config, seeds: int = 1, *, states: int = STATES, calls: int
     keys = jnp.stack([jax.random.key(i) for i in range(seeds)])
     state = device.init([np.random.default_rng(i) for i in range(seeds)])
     rest = replay, table, demos, jnp.ones(seeds, bool), keys
-    device.compile_ahead(recipe(config), state, *rest)  # the program that training runs
+    device.compile_ahead(recipe(config, agent.spec), state, *rest)  # the program that training runs
 
     def run() -> None:
         nonlocal state

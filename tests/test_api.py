@@ -110,3 +110,43 @@ def test_a_fork_changes_settings_by_their_dotted_names(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         sfm.fork(tmp_path, tmp_path / "new", {"learner.lr_actor": 1.0}, gamma=0.5)
     assert seen == [overridden(old.config, {"learner.lr_actor": 1.0, "gamma": 0.5})]
+
+
+def test_demonstrations_and_numbers_in_many_forms(tmp_path, monkeypatch):
+    one, seen = walk_to_half(-1.0), []
+
+    def stop(self, reporter, **logs):
+        seen.append((self.demos.obs.shape, self.config.seed, self.config.schedule.steps))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "train", stop)
+    numbers = QUICK | {"steps": 1.2e2, "seed": np.int64(3), "gamma": np.float32(0.9)}
+    for i, demos in enumerate((np.stack([one, one]), (one, one), [one, one], (one.tolist(), one.tolist()))):
+        with pytest.raises(KeyboardInterrupt):
+            sfm.train("probe_point", demos, folder=tmp_path / str(i), progress=False, **numbers)
+    assert seen == 4 * [((2, 21, 1), 3, 120)]
+    with pytest.raises(SfmError, match="demos must be a path, Demos, an array of states or a list"):
+        sfm.train("probe_point", 3, folder=tmp_path / "x", **QUICK)
+    with pytest.raises(SfmError, match=r"steps must be int, not 1\.5"):
+        sfm.train("probe_point", one, folder=tmp_path / "x", **QUICK | {"steps": 1.5})
+    assert len(sfm.evaluate(lambda obs: 0 * obs, "probe_point", np.int64(2), np.int64(1))) == 2
+
+
+def test_progress_is_shown_unless_silenced(tmp_path, capsys):
+    sfm.train("probe_point", walk_to_half(-1.0), folder=tmp_path / "a", **QUICK)
+    out = capsys.readouterr().out
+    assert out.startswith(f"run    {tmp_path / 'a'}\nstep")
+    sfm.resume(tmp_path / "a", steps=1.6e2, progress=False)
+    assert capsys.readouterr().out == ""
+
+
+def test_returns_are_kept_and_bad_demonstrations_only_forced(tmp_path, capsys):
+    obs = 1000 * walk_to_half(-1.0)
+    with pytest.raises(SfmError, match="the demonstrations do not fit 'probe_point'"):
+        sfm.train("probe_point", obs, folder=tmp_path / "a", **QUICK)
+    assert not (tmp_path / "a").exists()
+    demos = sfm.Demos.from_list([obs, obs], reward_list=[np.full(20, 0.5), np.full(20, 1.0)])
+    result = sfm.train("probe_point", demos, folder=tmp_path / "a", force=True, **QUICK)
+    assert "error: " in capsys.readouterr().out
+    assert api.expert_return(result.folder) == 15.0
+    assert api.find_demos(demos, result.config, 1)[0].returns.tolist() == [20.0]

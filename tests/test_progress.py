@@ -1,5 +1,12 @@
 """What people see of a run."""
 
+import io
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
 from sfm.progress import Progress
 from tests.conftest import tiny
 
@@ -13,13 +20,26 @@ def test_lines_for_files_have_evaluations_and_no_bar(capsys, tmp_path):
     alike = {"likeness/kept": 0.876, "likeness/current": 0.2}
     progress.round([{"step": 1080, "seed": 1, "seconds": 2.4} | judged], config)
     progress.round([{"step": 1080, "seed": 0, "seconds": 2.4} | judged | alike], config)
-    assert progress.evaluation == " return 12 likeness 0.88"
+    assert progress.evaluation == "return 12 likeness 0.88"
     progress.end()
     first, second, third, fourth = capsys.readouterr().out.splitlines()
     assert first == "before [it] begins"
     assert second == f"run    {tmp_path / 'run'}"
     assert " ".join(third.split()) == "step 1,080 seed 1 kept 12.3 current 5.0 gap 0.5 2 s"
     assert " ".join(fourth.split()) == "step 1,080 seed 0 kept 12.3 current 5.0 likeness 0.88 gap 0.5 2 s"
+
+
+def test_where_there_is_no_reward_no_return_is_shown(capsys, tmp_path):
+    progress, config = Progress(), tiny()
+    progress.begin(tmp_path / "run", config)
+    judged = {"eval/kept": None, "eval/current": None, "likeness/kept": 0.5, "likeness/current": 0.5}
+    progress.round([{"step": 80, "seed": 0, "seconds": 2.4, "gap": 0.5} | judged], config)
+    assert progress.evaluation == " likeness 0.50"
+    progress.end()
+    assert (
+        " ".join(capsys.readouterr().out.splitlines()[-1].split())
+        == "step 80 seed 0 likeness 0.50 gap 0.5 2 s"
+    )
 
 
 def test_the_bar_counts_the_steps_of_all_seeds(tmp_path):
@@ -31,3 +51,49 @@ def test_the_bar_counts_the_steps_of_all_seeds(tmp_path):
     assert (task.total, task.completed, task.description) == (200, 120, "probe_point")
     assert "steps/s" in task.fields["status"]
     progress.end()
+
+
+def shown(width: int, task: str, **given) -> str:
+    """What the terminal shows in the middle of a run."""
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, force_jupyter=False)
+    progress, config = Progress(console), tiny(task=task, steps=10_000_000)
+    progress.begin(Path("run"), config)
+    progress.latest[0], progress.seen = {"seed": 0, "step": 0, "updates": 0}, (0.0, 0, 0)
+    judged = {"eval/kept": -1234.5, "eval/current": 5.0, "gap": 1.23e-05}
+    progress.round([{"step": 4_000_000, "seed": 0, "seconds": 71.0, "updates": 10**6} | judged], config)
+    progress.end()
+    plain = Console(file=io.StringIO(), width=width, force_jupyter=False)
+    with plain.capture() as capture:
+        plain.print(progress.bar.get_renderable())
+    return capture.get().rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    "task", ["walker_walk", "HumanoidStandup-v5", "my_package:ARobotThatPicksAndPlaces-v12"]
+)
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_nothing_is_cut_off_in_a_narrow_terminal(width, task):
+    text = shown(width, task)
+    assert "…" not in text
+    assert "\n" not in text
+    assert len(text.rstrip()) <= width
+    assert re.search(r"\d:\d\d:\d\d left (\d|-):(\d|-)", text), text
+    assert "return -1234" in text or "return -1235" in text
+    assert (task in text) or (task[:5] not in text)
+    assert task in text or width == 60 or len(task) > 20
+    if width == 200:
+        assert "updates/s" in text
+        assert "gap 1.23e-05" in text
+
+
+def test_a_notebook_has_one_line_that_renews_itself(capsys, tmp_path):
+    progress, config = Progress(Console(force_jupyter=True, width=100)), tiny(steps=100)
+    progress.console.is_jupyter = True
+    progress.console.print = print
+    progress.begin(tmp_path, config)
+    progress.round([{"step": 50, "seed": 0, "seconds": 1.0}], config)
+    progress.round([{"step": 60, "seed": 0, "seconds": 1.0}], config)
+    progress.end()
+    out = capsys.readouterr().out
+    assert out.count("\n") == 2
+    assert out.rstrip("\n").rpartition("\r")[2].startswith("probe_point 60% ")

@@ -1,14 +1,10 @@
 """Wrong lines of learners."""
 
-TD3 = "agents/learners/td3.py"
-TD7 = "agents/learners/td7.py"
-BASE = "agents/learners/base.py"
-SOFT = "agents/learners/stochastic.py"
+TD3, TD7 = "agents/learners/td3.py", "agents/learners/td7.py"
+BASE, SOFT = "agents/learners/base.py", "agents/learners/stochastic.py"
 T_SFM = "tests/agents/objectives/test_sfm.py tests/agents/objectives/test_hooks.py tests/agents/test_agent.py"
-T_TD3 = "tests/agents/learners/test_td3.py"
-T_TD7 = "tests/agents/learners/test_td7.py"
-T_BASE = "tests/agents/learners/test_base.py"
-T_SOFT = "tests/agents/learners/test_stochastic.py"
+T_TD3, T_TD7 = "tests/agents/learners/test_td3.py", "tests/agents/learners/test_td7.py"
+T_BASE, T_SOFT = "tests/agents/learners/test_base.py", "tests/agents/learners/test_stochastic.py"
 
 LEARNERS: dict[str, tuple[str, str, str, str]] = {
     "td7: no target noise": (

@@ -1,17 +1,12 @@
 """Wrong lines of objectives, features and estimators."""
 
-SFM = "agents/objectives/sfm.py"
-OPOLO = "agents/objectives/opolo.py"
-IQ = "agents/objectives/iq.py"
-GAIFO = "agents/objectives/discriminator.py"
-FEATURES = "agents/objectives/features.py"
-COST = "agents/objectives/cost.py"
+SFM, OPOLO = "agents/objectives/sfm.py", "agents/objectives/opolo.py"
+IQ, GAIFO = "agents/objectives/iq.py", "agents/objectives/discriminator.py"
+FEATURES, COST = "agents/objectives/features.py", "agents/objectives/cost.py"
 T_SFM = "tests/agents/objectives/test_sfm.py tests/agents/objectives/test_hooks.py tests/agents/test_agent.py"
-T_OPOLO = "tests/agents/objectives/test_opolo.py"
-T_IQ = "tests/agents/objectives/test_iq.py"
+T_OPOLO, T_IQ = "tests/agents/objectives/test_opolo.py", "tests/agents/objectives/test_iq.py"
 T_GAIFO = "tests/agents/objectives/test_discriminator.py tests/agents/objectives/test_hooks.py"
-T_FEATURES = "tests/agents/objectives/test_features.py"
-T_COST = "tests/agents/objectives/test_cost.py"
+T_FEATURES, T_COST = "tests/agents/objectives/test_features.py", "tests/agents/objectives/test_cost.py"
 
 OBJECTIVES: dict[str, tuple[str, str, str, str]] = {
     "sfm: min of the twins": (SFM, 'twins = "mean"', 'twins = "min"', T_SFM),

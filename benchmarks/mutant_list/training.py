@@ -1,15 +1,10 @@
 """Wrong lines of replay, schedules, evaluation, and of what configures a run."""
 
-LIKENESS = "training/likeness.py"
-REPEAT = "envs/repeat.py"
-BUFFER = "training/buffer.py"
-CLOCK = "training/clock.py"
-KEEPING = "training/keeping.py"
-T_LIKENESS = "tests/training/test_likeness.py"
-T_REPEAT = "tests/envs/test_repeat.py"
-T_BUFFER = "tests/training/test_buffer.py"
-T_CLOCK = "tests/training/test_clock.py"
-T_KEEPING = "tests/training/test_keeping.py"
+LIKENESS, REPEAT = "training/likeness.py", "envs/repeat.py"
+BUFFER, CLOCK = "training/buffer.py", "training/clock.py"
+KEEPING, T_LIKENESS = "training/keeping.py", "tests/training/test_likeness.py"
+T_REPEAT, T_BUFFER = "tests/envs/test_repeat.py", "tests/training/test_buffer.py"
+T_CLOCK, T_KEEPING = "tests/training/test_clock.py", "tests/training/test_keeping.py"
 T_ASSESS = "tests/training/test_assess.py"
 
 TRAINING: dict[str, tuple[str, str, str, str]] = {
@@ -51,10 +46,17 @@ TRAINING: dict[str, tuple[str, str, str, str]] = {
     ),
     "replay: recent window from the oldest": (
         BUFFER,
-        "index = jax.random.randint(k_index, (count,), oldest, table.total)",
-        "index = jax.random.randint(k_index, (count,), 0, table.total - oldest)",
+        "index = table.total - 1 - jnp.clip(ago",
+        "index = jnp.clip(ago",
         T_BUFFER,
     ),
+    "replay: recent ones independent": (
+        BUFFER,
+        "(jnp.arange(count) + jax.random.uniform(k_index, (count,))) / count",
+        "jax.random.uniform(k_index, (count,))",
+        T_BUFFER,
+    ),
+    "keeping: the least alike": (KEEPING, "if alike >= best:", "if alike <= best:", T_KEEPING),
     "likeness: states alone": (LIKENESS, "after[some] - obs[some]", "0 * obs[some]", T_LIKENESS),
     "likeness: expert again is perfect": (
         LIKENESS,
@@ -76,8 +78,8 @@ TRAINING: dict[str, tuple[str, str, str, str]] = {
     ),
     "likeness: random actions by number of environments": (
         LIKENESS,
-        "shape = envs[0].max_steps, RANDOM_EPISODES, envs[0].action_dim",
-        "shape = envs[0].max_steps + len(envs), RANDOM_EPISODES, envs[0].action_dim",
+        "action = np.random.default_rng(0).uniform(-1, 1, shape)",
+        "action = np.random.default_rng(len(envs)).uniform(-1, 1, shape)",
         T_LIKENESS,
     ),
     "repeat: reward of the last step": (REPEAT, "total += reward", "total = reward", T_REPEAT),
@@ -109,7 +111,7 @@ TRAINING: dict[str, tuple[str, str, str, str]] = {
         "training/rollout.py",
         "if t % hold == 0:",
         "if t % 1 == 0:",
-        "tests/training/test_rollout.py tests/evaluation",
+        "tests/training/test_rollout.py",
     ),
     "evaluation: likeness of the other policy": (
         "training/evaluator.py",

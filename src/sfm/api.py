@@ -1,19 +1,20 @@
 """The library: everything the command line does, as functions."""
 
 import dataclasses
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sfm import storage
-from sfm.config import Config, overridden
+from sfm.config import Config, overridden, whole
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
+from sfm.envs import Env
 from sfm.envs.worlds import world
 from sfm.errors import SfmError
+from sfm.measure import expert_return, measure
 from sfm.policy import Policy, load_policy
 from sfm.presets import DEFAULT
 from sfm.presets import preset as find_preset
@@ -24,6 +25,8 @@ from sfm.training.logs import check_extras
 
 if TYPE_CHECKING:
     from sfm.evaluation.evaluate import Judged
+
+__all__ = ["Result", "expert_return", "finish", "fork", "measure", "random_returns", "resume", "train"]
 
 
 class Result(NamedTuple):
@@ -43,13 +46,15 @@ class Result(NamedTuple):
 
 def train(
     env: Any = None,
-    demos: str | Path | Demos | np.ndarray | list[np.ndarray] | None = None,
+    demos: str | Path | Demos | np.ndarray | Sequence[np.ndarray] | None = None,
     preset: str | None = None,
     *,
     config: Config | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     demo: int | None = None,
     folder: str | Path | None = None,
+    force: bool = False,
+    progress: bool = True,
     reporter: Reporter | None = None,
     tensorboard: bool = False,
     wandb: bool = False,
@@ -57,13 +62,15 @@ def train(
 ) -> Result:
     """Train a policy that behaves like the demonstrations.
 
-    env: a task name, a Gymnasium id, `module:Id-v0`, a Gymnasium environment (copied by its spec, since
-    several are needed), or a class or function that makes one or an `sfm.envs.Env`; None: the task of
-    `config`.
+    env: a task name, a robot's MJCF file, a Gymnasium id, `module:Id-v0`, a Gymnasium environment (copied by
+    its spec, since several are needed), or a class or function that makes one or an `sfm.envs.Env`; None: the
+    task of `config`.
     env_kwargs: what it is made with.
-    demos: a path, `Demos`, one array of states [T+1, o] or a list of them; None: the bundled one.
+    demos: a path, `Demos`, states [T+1, o] or [N, T+1, o], or a list of arrays; None: the bundled one.
     preset: a named configuration to start from; None: `fast`, or `config`, which is a whole configuration.
     demo: use only this one of several demonstrations, counted from 0.
+    force: train although the demonstrations do not fit the environment.
+    progress: show how it goes; `reporter` is told instead, where there is one.
     overrides: fields of `Config` by their dotted path with `__` for the dot, or by their bare name where
     only one place has it: `steps=20_000`, `learner__lr_actor=1e-3`.
     """
@@ -77,12 +84,20 @@ def train(
     check_extras(tensorboard, wandb)
     arguments = base.env_arguments if env_kwargs is None else env_kwargs
     found_world = world(env, arguments)
-    whole = dataclasses.replace(
+    asked = dataclasses.replace(
         base, task=found_world.name, env_kwargs=storage.to_json(arguments) if arguments else ""
     )
-    found, provenance = find_demos(demos, whole, demo)
-    run = create(Path(folder) if folder else None, whole, found, found_world, provenance)
-    return _train(run, reporter or Silent(), tensorboard, wandb)
+    found, provenance = find_demos(demos, asked, demo)
+    told = _told(reporter, progress)
+
+    def examine(demos: Demos, env: Env, config: Config) -> None:
+        from sfm.demos.doctor.before import before_training
+
+        before_training(demos, env, config, told.note, force)
+
+    place = Path(folder) if folder else None
+    run = create(place, asked, found, found_world, provenance, None if demos is None else examine)
+    return _train(run, told, tensorboard, wandb)
 
 
 def resume(
@@ -90,13 +105,15 @@ def resume(
     *,
     env: Any = None,
     steps: int | None = None,
+    progress: bool = True,
     reporter: Reporter | None = None,
     tensorboard: bool = False,
     wandb: bool = False,
 ) -> Result:
     """Go on with a run that was stopped or killed, up to `steps` if given."""
     check_extras(tensorboard, wandb)
-    return _train(reopen(Path(folder), env, steps), reporter or Silent(), tensorboard, wandb)
+    run = reopen(Path(folder), env, None if steps is None else whole(steps, "steps"))
+    return _train(run, _told(reporter, progress), tensorboard, wandb)
 
 
 def fork(
@@ -105,6 +122,7 @@ def fork(
     changes: Mapping[str, Any] | None = None,
     *,
     env: Any = None,
+    progress: bool = True,
     reporter: Reporter | None = None,
     **overrides: Any,
 ) -> Result:
@@ -112,9 +130,18 @@ def fork(
 
     What is learned, replay and log are taken over, so networks and replay must keep their sizes.
     """
-    old, told = reopen(Path(source), env), reporter or Silent()
+    old, told = reopen(Path(source), env), _told(reporter, progress)
     config = overridden(old.config, {**(changes or {}), **overrides})
     return _train(fork_run(old, Path(folder), config, told.note), told, False, False)
+
+
+def _told(reporter: Reporter | None, progress: bool) -> Reporter:
+    """Who is told how it goes."""
+    if reporter is None and progress:
+        from sfm.progress import Progress
+
+        return Progress()
+    return reporter or Silent()
 
 
 def _train(run: Run, reporter: Reporter, tensorboard: bool, wandb: bool) -> Result:
@@ -136,7 +163,7 @@ def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[De
     elif isinstance(demos, (str, Path)):
         demos, provenance = load_demos(demos), {"source": str(demos)}
     elif not isinstance(demos, Demos):
-        demos = Demos.from_list(demos if isinstance(demos, list) else [demos])
+        demos = Demos.from_list(_each(demos))
     if index is None:
         return demos, provenance
     if not 0 <= index < len(demos.length):
@@ -146,15 +173,16 @@ def find_demos(demos: Any, config: Config, index: int | None = None) -> tuple[De
     return demos.only(index), {**provenance, "index": index}
 
 
-def expert_return(folder: Path) -> float | None:
-    """The demonstrations' mean return, where their provenance tells it."""
-    path = Path(folder) / "demos.npz"
-    if not path.exists():
-        return None
-    with np.load(path, allow_pickle=False) as data:
-        text = str(data["provenance"]) if "provenance" in data.files else "{}"
-    returns = json.loads(text).get("returns")
-    return float(np.mean(returns)) if returns else None
+def _each(demos: Any) -> list[Any]:
+    """One array of states [T+1, o], several in one [N, T+1, o], or a list or tuple of single ones."""
+    if isinstance(demos, list | tuple):
+        first = np.ndim(demos[0]) if len(demos) and not isinstance(demos[0], list | tuple) else 2
+        return list(demos) if first != 1 else [demos]
+    if not hasattr(demos, "__array__"):
+        raise SfmError(
+            f"demos must be a path, Demos, an array of states or a list of them, not {type(demos).__name__}"
+        )
+    return list(demos) if np.ndim(demos) == 3 else [demos]
 
 
 def random_returns(
@@ -173,31 +201,4 @@ def finish(
     run: Path, *, episodes: int, video: bool, seed: int | None = None, note: Callable[[str], None]
 ) -> dict[int, "Judged"]:
     """Evaluate a run's kept policies, draw its curve and record a video. What each seed's was like."""
-    from sfm.evaluation import curve
-    from sfm.evaluation import video as film
-    from sfm.evaluation.evaluate import judge
-    from sfm.evaluation.scores import reference
-    from sfm.training.likeness import likeness_to
-    from sfm.training.logs import read_rows
-    from sfm.training.rollout import VIDEO, reset_seed
-
-    opened = reopen(run)
-    config, env = opened.config, opened.make_env()
-    seeds = range(config.seed, config.seed + config.seeds) if seed is None else [seed]
-    policies = {s: load_policy(run, seed=s) for s in seeds}
-    alike = likeness_to(demos, [env]) if (demos := opened.decisions) else None
-    judged = {s: judge(env, policy, episodes, s, alike) for s, policy in policies.items()}
-    try:
-        rows = read_rows(Path(run) / "metrics.jsonl")
-        title, scale = f"{config.task}, {config.preset}", reference(config.task)
-        levels = {"expert": expert_return(run), "random": scale.random if scale else None}
-        curve.plot(rows, Path(run) / "curve.png", title=title, **levels)
-        note(f"curve  {Path(run) / 'curve.png'}")
-        if video:
-            best = max(judged, key=lambda s: judged[s].returns.mean())
-            for path in film.record(env, policies[best], Path(run), seed=reset_seed(best, VIDEO, 0)):
-                note(f"video  {path}")
-    except SfmError as error:  # the evaluation is worth showing without pictures
-        note(f"no picture: {error}")
-    env.close()
-    return judged
+    return measure(run, episodes=episodes, video=video, seed=seed, note=note).judged

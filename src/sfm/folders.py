@@ -2,12 +2,14 @@
 
 import contextlib
 import itertools
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from sfm import storage
 from sfm.config import Config
+from sfm.envs import is_robot
 from sfm.errors import SfmError
 from sfm.locks import held
 
@@ -16,7 +18,8 @@ LOCK = ".lock"
 
 def fresh(config: Config) -> Path:
     """A new folder under runs/, made here: of those who ask in the same second, each has its own."""
-    stamp, task = time.strftime("%Y%m%d-%H%M%S"), config.task.replace("/", "-").replace(":", "-")
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    task = Path(config.task).stem if is_robot(config.task) else re.sub("[/:]", "-", config.task)
     name = f"{task}_{config.preset}_seed{config.seed}_{stamp}"
     for k in itertools.count(1):
         folder = Path("runs") / (name if k == 1 else f"{name}_{k}")

@@ -1,5 +1,6 @@
 """A trained policy as a file and as an object with Stable-Baselines3's `predict`. Acts in NumPy."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -99,10 +100,10 @@ def load_policy(path: str | Path, *, which: str = "kept", seed: int | None = Non
 def find_policy(path: str | Path, which: str = "kept", seed: int | None = None) -> Path:
     """The file that `load_policy` reads."""
     path = Path(path)
-    if not path.is_dir():
-        found = path if path.exists() else policy_file(str(path))
+    if not os.path.isdir(path):
+        found = path if os.path.exists(path) else policy_file(str(path))
         if found is None:
-            raise SfmError(f"{path} not found; by name there are {', '.join(names())}")
+            raise SfmError(f"{str(path)[:200]} not found; by name there are {', '.join(names())}")
         return found
     which = "kept" if which == EARLIER else which
     if which not in ("kept", "current"):

@@ -1,6 +1,7 @@
-"""A progress bar for people, plain lines for files."""
+"""A progress bar for people, a line that renews itself in notebooks, plain lines for files."""
 
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +11,27 @@ from rich.progress import Progress as Bar
 
 from sfm.config import Config
 
+_BAR, _NARROW = 24, 8  # columns of the bar, and of a narrow terminal's
+
 
 class Progress:
-    """Shows steps/s, updates/s, time left, the feature gap and the last evaluation, of the kept policy."""
+    """Shows the kept policy's last evaluation, steps/s, the feature gap, updates/s and the time left."""
 
-    def __init__(self) -> None:
-        self.console = Console(highlight=False, markup=False, soft_wrap=True)
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(highlight=False, markup=False, soft_wrap=True)
+        self.columns = BarColumn(bar_width=_BAR)
         self.bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
+            TextColumn("{task.description}", markup=False),
+            self.columns,
             TextColumn("{task.percentage:3.0f}%"),
-            TextColumn("{task.fields[status]}"),
+            TextColumn("{task.fields[status]}", markup=False),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(elapsed_when_finished=True),
             console=self.console,
             disable=not self.console.is_terminal,
         )
+        self.line = ""  # what a notebook shows now
         self.seen: tuple[float, int, int] | None = None  # time, steps, updates
         self.latest: dict[int, dict[str, Any]] = {}
         self.evaluation = ""
@@ -34,13 +39,18 @@ class Progress:
     def begin(self, folder: Path, config: Config) -> None:
         self.note(f"run    {folder}")
         total = config.schedule.steps * config.seeds
-        self.task = self.bar.add_task(config.task, total=total, status="compiling")
+        self.task = self.bar.add_task(config.task, total=total, status="")
+        self._show(config.task, ["compiling"], 0)
         self.bar.start()
 
     def end(self) -> None:
         self.bar.stop()
+        if self.line:
+            print(flush=True)
+        self.line = ""
 
     def note(self, message: str) -> None:
+        self._renew("")
         self.console.print(message)
 
     def round(self, rows: list[dict[str, Any]], config: Config) -> None:
@@ -48,20 +58,46 @@ class Progress:
         steps = sum(row["step"] for row in self.latest.values())
         updates = sum(row.get("updates", 0) for row in self.latest.values())
         now = time.monotonic()
-        rate = ""
+        rates = ["", ""]
         if self.seen:
             seconds = max(now - self.seen[0], 1e-9)
             new_steps, new_updates = steps - self.seen[1], updates - self.seen[2]
-            rate = f"{new_steps / seconds:,.0f} steps/s {new_updates / seconds:,.0f} updates/s"
+            rates = [f"{new_steps / seconds:,.0f} steps/s", f"{new_updates / seconds:,.0f} updates/s"]
         self.seen = (now, steps, updates)
         gaps = [row["gap"] for row in rows if "gap" in row]
-        gap = f" gap {sum(gaps) / len(gaps):.3g}" if gaps else ""
+        gap = f"gap {sum(gaps) / len(gaps):.3g}" if gaps else ""
         for row in rows:
             if "eval/kept" in row:
                 alike = f" likeness {row['likeness/kept']:.2f}" if "likeness/kept" in row else ""
-                self.evaluation = f" return {row['eval/kept']:.0f}{alike}"
+                returns, short = "", ""
+                if row["eval/kept"] is not None:  # where there is a reward
+                    short = f" return {row['eval/kept']:.0f}"
+                    returns = f"kept {row['eval/kept']:7.1f}  current {row['eval/current']:7.1f} "
+                self.evaluation = short + alike
                 self.note(
-                    f"step {row['step']:>9,}  seed {row['seed']}  kept {row['eval/kept']:7.1f}  "
-                    f"current {row['eval/current']:7.1f} {alike:14}{gap:14}  {row['seconds']:7.0f} s"
+                    f"step {row['step']:>9,}  seed {row['seed']}  {returns}{alike:14}{gap:14}  "
+                    f"{row['seconds']:7.0f} s"
                 )
-        self.bar.update(self.task, completed=steps, status=f"{rate}{gap}{self.evaluation}")
+        self._show(config.task, [self.evaluation, rates[0], gap, rates[1]], steps)
+
+    def _show(self, name: str, parts: list[str], steps: int) -> None:
+        """The bar as it fits the terminal, or the line of a notebook; the first parts matter most."""
+        task = self.bar.tasks[self.task]
+        if self.console.is_jupyter:
+            self._renew(" ".join((name, f"{steps / (task.total or 1):.0%}", *filter(None, parts))))
+        times = 2 * max(7, len(str(timedelta(seconds=int(task.elapsed or 0)))))
+        fixed = times + len("100%") + len("left") + 6  # and a space between each two
+        room = self.console.width - fixed - _NARROW
+        name = name if len(name) < room / 2 else ""  # the folder has it, too
+        status = ""
+        for part in filter(None, parts):
+            longer = f"{status} {part}".strip()
+            status = longer if len(longer) + len(name) <= room else status
+        self.columns.bar_width = min(_BAR, _NARROW + room - len(status) - len(name))
+        self.bar.update(self.task, completed=steps, description=name, status=status)
+
+    def _renew(self, line: str) -> None:
+        """In a notebook, where no bar moves, one line is written over."""
+        if self.console.is_jupyter:
+            print(f"\r{line:{len(self.line)}}", end="" if line else "\r", flush=True)
+            self.line = line

@@ -3,6 +3,7 @@
 RUN/config.json              what was asked for
 RUN/demos.npz                the demonstrations it imitates
 RUN/env.json                 how the environment is made again, where its name does not say it all
+RUN/robot.zip                the robot's MJCF file with all that it needs, where the task is one
 RUN/start.safetensors        the policy it begins with, where it was given one
 RUN/metrics.jsonl            a row per seed and round, and one per evaluation
 RUN/history.jsonl            when, where and with what it was trained
@@ -14,18 +15,20 @@ RUN/.lock                    held by the process that trains it
 
 import contextlib
 import dataclasses
-import math
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from sfm import folders, history, storage
-from sfm.config import BCConfig, Config, flat, from_dict, to_dict
+from sfm.config import Config, RobotConfig, flat, from_dict, to_dict
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
-from sfm.demos.types import check, check_actions
+from sfm.demos.matching import check_fit
+from sfm.demos.types import check_actions
 from sfm.envs import Env
+from sfm.envs.base import rewarded
 from sfm.envs.repeat import automatic, repeated
 from sfm.envs.signals import action_names, obs_names
 from sfm.envs.worlds import World, again
@@ -33,21 +36,24 @@ from sfm.envs.worlds import world as find_world
 from sfm.errors import SfmError
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
 from sfm.reporter import Reporter
+from sfm.robots import ROBOT, keep, placed
 from sfm.stopping import stop_signals
 from sfm.training.checkpoint import Checkpoints
+from sfm.training.clock import check_learns
 from sfm.training.jax_setup import set_up
 from sfm.training.logs import Logs, open_logs, read_rows
 
 START = "start.safetensors"
 ENV = "env.json"
 KEPT = ("task", "env_kwargs", "seed", "seeds", "warm_start", "action_repeat", "schedule.envs")  # in a fork
+KEPT += tuple(f"robot.{f.name}" for f in dataclasses.fields(RobotConfig))
 
 
 class Run:
     def __init__(self, folder: Path, config: Config, demos: Demos | None, world: World | None = None):
         """`world`: by default what the configuration names."""
         self.folder, self.config, self.demos = Path(folder), config, demos
-        self.world = world or find_world(config.task, config.env_arguments)
+        self.world = world or _named(config, demos, self.folder)
         self.checkpoints = Checkpoints(self.folder / "checkpoints")
         self.rows: list[dict[str, Any]] = []
 
@@ -156,16 +162,22 @@ def create(
     demos: Demos | None,
     world: World | None = None,
     provenance: dict[str, Any] | None = None,
+    examine: Callable[[Demos, Env, Config], None] | None = None,
 ) -> Run:
-    """Make the run folder, after checking that what was asked for fits together. No folder: a new one."""
+    """Make the run folder, after checking that what was asked for fits together, `examine` included.
+
+    No folder: a new one under runs/.
+    """
     if folder is not None:
         folders.unused(folder)
-    world = world or find_world(config.task, config.env_arguments)
+    world = placed(world, config, demos) if world else _named(config, demos)
     spare = [world.make()]  # it tells the dimensions now and is the first environment of training
     if config.action_repeat == 0:
         config = dataclasses.replace(config, action_repeat=automatic(spare[0]))
+    if config.needs == "nothing" and not rewarded(spare[0]):
+        raise SfmError(f"{config.task} has no reward to learn from: choose a preset that imitates")
     if demos is not None:
-        check(demos, spare[0].obs_dim)
+        check_fit(config, demos, spare[0])
         if (shortest := int(demos.length.min())) < config.action_repeat:
             raise SfmError(
                 f"a demonstration of {shortest} steps is shorter than one decision: action_repeat is "
@@ -176,12 +188,15 @@ def create(
     if demos is not None and config.needs == "actions":
         who = "--warm-start bc" if config.warm_start == "bc" else config.preset or config.objective.kind
         check_actions(demos, spare[0].action_dim, who)
-    _check_learns(config, spare[0])
+    check_learns(config, spare[0])
+    if demos is not None and examine is not None:
+        examine(demos, spare[0], config)
     beginning = _beginning(config, spare[0]) if config.begins_with_policy else None
     folder = Path(folder) if folder is not None else folders.fresh(config)
     with folders.taken(folder):
         if demos is not None:
             npz.save(folder / "demos.npz", demos, provenance=storage.to_json(provenance or {}))
+        keep(config, folder)
         if beginning is not None:
             storage.write_bytes(folder / START, beginning.read_bytes())
         if world.record is not None:
@@ -190,24 +205,9 @@ def create(
     return Run(folder, config, demos, world._replace(make=lambda: spare.pop() if spare else world.make()))
 
 
-def _check_learns(config: Config, env: Env) -> None:
-    """An error if the steps end before anything is learned."""
-    s = config.schedule
-    if isinstance(config.objective, BCConfig):  # plays no episodes
-        return
-    whole = s.envs * env.max_steps * config.action_repeat  # steps of a round, unless episodes end early
-    random = s.random_steps if env.terminates else math.ceil(s.random_steps / whole) * whole
-    if s.steps <= random:
-        raise SfmError(
-            f"{s.steps:,} steps train nothing: the first {random:,} act at random and earn no updates; give "
-            "more --steps, or fewer --schedule.random-steps"
-        )
-    updates = (math.ceil(s.steps / whole) * whole - s.random_steps) * s.updates_per_step
-    if updates < s.chunk:
-        raise SfmError(
-            f"{s.steps:,} steps train nothing: they earn {updates:.0f} updates, which come by the {s.chunk}; "
-            "give more --steps, or a smaller --schedule.chunk"
-        )
+def _named(config: Config, demos: Demos | None, folder: Path | None = None) -> World:
+    """What the configuration names."""
+    return placed(find_world(config.task, config.env_arguments), config, demos, folder)
 
 
 def _beginning(config: Config, env: Env) -> Path:
@@ -229,16 +229,18 @@ def _beginning(config: Config, env: Env) -> Path:
 def reopen(folder: Path, env: Any = None, steps: int | None = None) -> Run:
     """A run made earlier, with another step budget if `steps` is given; `env` as in `api.train`."""
     folder = Path(folder)
-    if not (folder / "config.json").is_file():
+    if not os.path.isfile(folder / "config.json"):
         raise SfmError(f"{folder} is not a run folder: it has no config.json")
     config = from_dict(Config, storage.read_json(folder / "config.json"))
+    path = folder / "demos.npz"
+    demos = npz.load(path) if path.exists() else None
     if env is not None:
         world = find_world(env, config.env_arguments if isinstance(env, str) else None)
+        world = placed(world, config, demos)
     else:
         record = storage.read_json(folder / ENV) if (folder / ENV).exists() else None
-        world = again(config.task, config.env_arguments, record)
-    path = folder / "demos.npz"
-    run = Run(folder, config, npz.load(path) if path.exists() else None, world)
+        world = placed(again(config.task, config.env_arguments, record), config, demos, folder)
+    run = Run(folder, config, demos, world)
     if steps is not None:
         _check_ahead(run, steps)
         run.config = dataclasses.replace(config, schedule=dataclasses.replace(config.schedule, steps=steps))
@@ -265,7 +267,7 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
     run.training().restore(arrays, meta)  # an error, and nothing written, if it cannot go on from there
     with folders.taken(folder):
         run.checkpoints.save(step, arrays, meta)
-        for name in ("demos.npz", START, ENV, "metrics.jsonl", "policies/*"):
+        for name in ("demos.npz", ROBOT, START, ENV, "metrics.jsonl", "policies/*"):
             for path in source.folder.glob(name):
                 storage.write_bytes(folder / path.relative_to(source.folder), path.read_bytes())
         storage.write_json(folder / "config.json", to_dict(config))

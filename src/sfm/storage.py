@@ -28,14 +28,31 @@ _ADVICE = {
     errno.ENOTDIR: "a part of the path is a file; choose another folder",
     errno.EEXIST: "a part of the path is a file; choose another folder",
     errno.EISDIR: "it is a folder; choose another name",
+    errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
+    errno.ELOOP: "links lead in a circle; choose another folder",
 }
 
 
 def cannot_write(path: Path, error: OSError) -> SfmError:
     """The one-line error for a write that the system refused."""
-    # Third-party writers raise OSErrors without a number and with many lines of log.
-    first_line = (error.strerror or str(error) or type(error).__name__).strip().splitlines()[0]
-    return SfmError(f"could not write {path}: {_ADVICE.get(error.errno or 0, first_line)}")
+    return SfmError(f"could not write {_short(path)}: {_ADVICE.get(error.errno or 0, _first_line(error))}")
+
+
+def reason(error: OSError) -> str:
+    """What the system refused, in one line."""
+    name = "" if error.filename is None else f"{_short(error.filename)}: "
+    return name + _ADVICE.get(error.errno or 0, _first_line(error))
+
+
+def _first_line(error: OSError) -> str:
+    """Third-party libraries raise OSErrors without a number and with many lines of log."""
+    return (error.strerror or str(error) or type(error).__name__).strip().splitlines()[0]
+
+
+def _short(path: object) -> str:
+    """A path as it may stand in a line."""
+    text = str(path).replace("\n", " ")
+    return text if len(text) <= 200 else f"{text[:100]}...{text[-60:]}"
 
 
 @contextlib.contextmanager
@@ -175,5 +192,5 @@ def _is_intact(path: Path) -> bool:
 
 def _cannot_read(path: Path, error: OSError) -> SfmError:
     if isinstance(error, FileNotFoundError):
-        return SfmError(f"{path} not found")
-    return SfmError(f"could not read {path}: {error.strerror or error}")
+        return SfmError(f"{_short(path)} not found")
+    return SfmError(f"could not read {_short(path)}: {_ADVICE.get(error.errno or 0, _first_line(error))}")

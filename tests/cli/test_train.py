@@ -1,6 +1,7 @@
 """What `sfm train` leaves, refuses and hands to the library."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -10,7 +11,9 @@ import pytest
 from sfm import api
 from sfm.cli import main
 from sfm.config import overridden
-from sfm.demos import load
+from sfm.demos import Demos, load
+from sfm.demos.doctor.before import before_training
+from sfm.envs import make
 from sfm.presets import preset
 from tests.cli.helpers import QUICK, command, says, sfm
 
@@ -166,3 +169,42 @@ def test_every_option_is_explained():
     options = [i for i, line in enumerate(lines) if line.strip().startswith("--")]
     assert len(options) > 70
     assert [lines[i] for i in options if lines[i + 1].strip().startswith("(default")] == []
+
+
+def test_the_doctor_comes_first(capsys, tmp_path):
+    """Its errors refuse, in one line that says what to do; its warnings take three lines at most."""
+    healthy, run = load("walker_walk").obs[0], tmp_path / "run"
+    order = np.random.default_rng(0).permutation(24)
+    for obs, what in (
+        (healthy[:, order], "cosine and sine|outside|times larger"),
+        (healthy * 1e30, "outside"),
+    ):
+        np.savez(tmp_path / "bad.npz", obs=obs)
+        said = says(capsys, "train", "walker_walk", "--demos", tmp_path / "bad.npz", "--run", run)
+        assert re.search(what, said)
+        assert "To train all the same: --force" in said
+        assert not run.exists()
+    told = []
+    env = make("walker_walk")
+    before_training(Demos.from_list([healthy[:, order]]), env, preset("fast"), told.append, force=True)
+    assert len(told) == 3
+    assert re.match("error: .*", told[0])
+    assert re.match(r"and \d more: see 'sfm demos doctor'", told[2])
+    told.clear()
+    before_training(Demos.from_list([healthy[300:]]), env, preset("fast"), told.append, force=False)
+    assert len(told) == 1
+    assert told[0].startswith("warning: 'walker_walk' never starts")
+    before_training(Demos.from_list([healthy]), env, preset("fast"), pytest.fail, force=False)
+
+
+def test_steps_as_people_write_them(monkeypatch):
+    seen = []
+
+    def train(**given):
+        seen.append(given["config"].schedule.steps)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "train", train)
+    for text in ("20000", "2e4", "20,000"):
+        assert main(["train", "probe_point", "--steps", text]) == 130
+    assert seen == [20_000] * 3

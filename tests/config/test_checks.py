@@ -90,7 +90,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
         {"witness_share": 0.5, "witness_window": 9, "witness_batch": "independent"},
         "witness_window or objective.witness_share, not both",
     ),
-    (FeatureConfig, {"coordinates": (2, 0)}, "objective.features.coordinates must be at least 1"),
+    (FeatureConfig, {"coordinates": (2, -1)}, "objective.features.coordinates must not be negative"),
     (DiscriminatorConfig, {"refresh_updates": 0}, "objective.refresh_updates must be at least 1"),
     (OPOLOConfig, {"inverse_interval": 0}, "objective.inverse_interval must be at least 1"),
     (IQConfig, {"chi": 0.0}, "objective.chi must be positive"),

@@ -46,8 +46,9 @@ def demos(lengths=LENGTHS, obs_dim: int = 3, action_dim: int | None = 2, seed: i
 def assert_equal(a: Demos, b: Demos) -> None:
     np.testing.assert_array_equal(a.obs, b.obs, strict=True)
     np.testing.assert_array_equal(a.length, b.length, strict=True)
-    for mine, theirs in zip((a.action, a.qpos, a.qvel), (b.action, b.qpos, b.qvel), strict=True):
-        assert (mine is None) == (theirs is None)
+    for name in ("action", "reward", "qpos", "qvel"):
+        mine, theirs = getattr(a, name), getattr(b, name)
+        assert (mine is None) == (theirs is None), name
         if mine is not None and theirs is not None:
             np.testing.assert_array_equal(mine, theirs, strict=True)
 

@@ -11,13 +11,13 @@ from sfm.run import reopen
 
 
 def test_a_step_is_several_steps_with_the_same_action():
-    plain, repeated = make("cheetah_run"), Repeat(make("cheetah_run"), 3)
+    plain, repeated = make("walker_walk"), Repeat(make("walker_walk"), 3)
     np.testing.assert_array_equal(plain.reset(7), repeated.reset(7))
     for action in np.random.default_rng(0).uniform(-1, 1, (5, 6)).astype(np.float32):
         steps = [plain.step(action) for _ in range(3)]
         obs, reward, terminated, truncated = repeated.step(action)
         np.testing.assert_array_equal(obs, steps[-1][0])
-        assert reward == pytest.approx(sum(s[1] for s in steps))
+        assert reward == pytest.approx(sum(s[1] for s in steps)) != steps[-1][1]
         assert (terminated, truncated) == (False, False)
 
 
@@ -60,7 +60,8 @@ def test_a_run_with_repeated_actions_counts_frames_and_its_policy_holds_them(tmp
         **{name.replace(".", "__"): size for name, size in sizes.items()},
     )
     rows = [row for row in result.rows if "updates" in row]
-    assert rows[-1]["step"] == 8_000  # of the environments: two for each of 4 x 1,000 decisions
+    rounds = [row["step"] for row in rows if "episodes" in row]
+    assert rounds == [4_000, 8_000]  # of the environments: two for each of 4 x 500 decisions
     assert rows[-1]["updates"] == 1_000  # a quarter for each frame after the random ones
     assert reopen(result.folder).training().evaluator.demos.length == [50]  # likeness is that of decisions
     policy = result.policy

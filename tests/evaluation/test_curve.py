@@ -82,3 +82,15 @@ def test_nothing_to_plot(tmp_path):
     for rows in ([], [{"step": 1, "eval/current": None, "gap": 0.0}]):
         with pytest.raises(SfmError, match="nothing to plot"):
             plot(rows, tmp_path / "x.png", title="x")
+
+
+def test_where_there_is_no_reward_the_likeness_takes_its_place(tmp_path):
+    rows = [
+        {"step": k, "eval/kept": None, "eval/current": None, "likeness/kept": k / 100, "likeness/current": 0}
+        for k in range(0, 100, 10)
+    ]
+    plot(rows, tmp_path / "alike.png", title="a robot")
+    plot([{**row, "eval/kept": 5.0} for row in rows], tmp_path / "both.png", title="a robot")
+    with Image.open(tmp_path / "alike.png") as one, Image.open(tmp_path / "both.png") as two:
+        assert one.size[1] < two.size[1]  # panels
+    assert {CURRENT, KEPT} <= colours(tmp_path / "alike.png")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from sfm.demos import Demos
 from sfm.errors import SfmError
 from sfm.evaluation import video
 
@@ -173,3 +174,30 @@ def test_walker(tmp_path):
     assert len(frames) == 11
     assert frames[0].std() > 10  # a picture, not a blank
     assert gif.stat().st_size < 500_000
+
+
+class Placed(Slider):
+    """A bar that stands where the state says."""
+
+    model = data = None
+
+    def observe(self, qpos, qvel):
+        self.x, self.time = float(qpos[0]), 0
+        return np.zeros(1, np.float32)
+
+    set_state = observe
+
+
+def test_a_demonstration_is_shown_state_by_state(tmp_path):
+    states = np.arange(50, dtype=np.float32)[:, None]
+    demos = Demos.from_list([states], qpos_list=[4 * states], qvel_list=[states])
+    video.replay(Placed(1 / 60), demos, tmp_path / "x.mp4")
+    told, frames = read_mp4(tmp_path / "x.mp4")
+    assert "30 fps" in told
+    bars = (frames[:, 100, :, 0] > 150).argmax(1)  # the left side of the bar
+    np.testing.assert_allclose(bars, 8 * np.arange(25), atol=3)
+    video.replay(Placed(1 / 60), demos, tmp_path / "y.mp4", seconds=0.5)
+    assert len(read_mp4(tmp_path / "y.mp4")[1]) == 15
+    for env, given in ((Slider(1 / 60), demos), (Placed(1 / 60), demos._replace(qpos=None))):
+        with pytest.raises(SfmError, match="only demonstrations with qpos and qvel"):
+            video.replay(env, given, tmp_path / "z.mp4")

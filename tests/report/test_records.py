@@ -6,10 +6,13 @@ import time
 
 import pytest
 
+import sfm
 from sfm import history
+from sfm.config import FeatureConfig, SFMConfig
 from sfm.errors import SfmError
 from sfm.report.records import evaluations, find, past_of, read, read_all
-from tests.report.conftest import rows_of, write_rows
+from tests.conftest import tiny
+from tests.report.conftest import DEMOS, rows_of, write_rows
 
 
 def test_a_finished_run_tells_its_settings_and_its_ends(real):
@@ -23,7 +26,8 @@ def test_a_finished_run_tells_its_settings_and_its_ends(real):
     assert (record.seeds, record.steps) == ([0, 1], 160)
     ends = {row["seed"]: row["eval/kept"] for row in rows_of(real) if "eval/kept" in row}
     assert record.values() == ends
-    assert record.values("likeness") == {}
+    alike = {row["seed"]: row["likeness/kept"] for row in rows_of(real) if "eval/kept" in row}
+    assert record.values("likeness") == alike
     assert record.minutes == pytest.approx(max(row["seconds"] for row in rows_of(real)) / 60)
 
 
@@ -55,6 +59,15 @@ def test_states(copy):
     assert read(half).state == "diverged"
 
 
+def test_a_run_that_diverges_says_where(tmp_path):
+    features = FeatureConfig(dim=8, width=16, depth=2, head_width=16, lr=1e30)
+    with pytest.raises(SfmError, match="diverged"):
+        sfm.train(demos=DEMOS, config=tiny(objective=SFMConfig(features=features)), folder=tmp_path / "run")
+    record = read(tmp_path / "run")
+    assert record.state == "diverged"
+    assert "feature_loss" in record.problem
+
+
 def test_a_run_without_history_has_finished_when_all_seeds_took_their_steps(copy):
     folder = copy("old")
     (folder / history.FILE).unlink()
@@ -79,6 +92,10 @@ def test_old_logs_call_the_kept_policy_the_checkpoint(copy):
         ("config.json", b"{", "is not valid JSON"),
         ("config.json", b"[]", "config.json has no settings"),
         ("config.json", b'{"model": "bert"}', "no settings of a run"),
+        ("config.json", b'{"task": "a", "preset": "b", "seed": null, "seeds": 1}', "no seed"),
+        ("metrics.jsonl", b'{"step": 1, "seed": []}\n{"step": 1}\n', "lines that are no rows"),
+        ("metrics.jsonl", b'{"step": 1, "eval/kept": "high"}\n{"step": 1}\n', "lines that are no rows"),
+        ("metrics.jsonl", b'[{"step": 1}]\n{"step": 1}\n', "lines that are no rows"),
         ("metrics.jsonl", b'{"step": 1}\n\x00\x00\n{"step": 2}\n', "lines that are no rows"),
     ],
 )

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-
 from sfm.demos.formats import npz_files as npz
 from sfm.demos.types import Demos
 from sfm.sweep.jobs import Job, assigned
@@ -84,15 +82,3 @@ def wait_for(what: Callable[[], T], seconds: float = 200.0) -> T:
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.02)
     return value
-
-
-def results(run: Path) -> dict[str, np.ndarray]:
-    """All that a run has learned."""
-    return Checkpoints(run / "checkpoints").load()[1]
-
-
-def assert_same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
-    """To the bit."""
-    assert one.keys() == other.keys()
-    for name, array in one.items():
-        np.testing.assert_array_equal(array, other[name], err_msg=name)

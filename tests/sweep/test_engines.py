@@ -19,14 +19,13 @@ from tests.cli.helpers import command
 from tests.sweep.helpers import (
     SETTINGS,
     Watch,
-    assert_same,
     jobs,
     parent,
     process_of,
-    results,
     saved,
     wait_for,
 )
+from tests.test_run import arrays_of, assert_same
 
 NAMES = ["probe_point_fast_tiny_point_seed0", "probe_point_fast_tiny_point_seed1"]
 STEPS = 800
@@ -95,7 +94,7 @@ def test_killed_interrupted_and_begun_again(whole, tmp_path):
     assert "1 finished, 1 stopped" in done.stdout.splitlines()[0]
     assert "2 finished" in done.stdout.splitlines()[-1]
     for mine, name in zip((first, second), NAMES, strict=True):
-        assert_same(results(tmp_path / mine), results(whole / name))
+        assert_same(arrays_of(tmp_path / mine), arrays_of(whole / name))
 
 
 def unnamed(folder: Path):
@@ -150,7 +149,7 @@ needs_ray = pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="ray 
 
 
 @needs_ray
-def test_a_cluster_that_loses_a_worker_and_a_machine(whole, tmp_path):
+def test_a_cluster_that_is_stopped_and_loses_a_worker_and_a_machine(whole, tmp_path):
     from ray.cluster_utils import Cluster as Machines
 
     from sfm.sweep.cluster import Cluster, Resources
@@ -162,21 +161,32 @@ def test_a_cluster_that_loses_a_worker_and_a_machine(whole, tmp_path):
     raylets = {node.all_processes["raylet"][0].process.pid: node for node in nodes}
     first, second = NAMES
 
+    def interrupt() -> None:
+        if saved(tmp_path, first):
+            raise KeyboardInterrupt
+
     def disturb() -> None:
         """Kills the worker of one job and the machine of the other."""
-        wait_for(lambda: saved(tmp_path, first))
+        wait_for(lambda: saved(tmp_path, first) > begun)
         os.kill(parent(process_of(tmp_path, first) or 0), signal.SIGKILL)
         wait_for(lambda: saved(tmp_path, second))
         machine = raylets[parent(parent(process_of(tmp_path, second) or 0))]
         machines.remove_node(machine, allow_graceful=False)
 
-    watch, sweep = Watch(), Sweep(tmp_path, jobs(whole, steps=STEPS, seeds="0-1"))
+    two, watch = jobs(whole, steps=STEPS, seeds="0-1"), Watch()
     hand = threading.Thread(target=disturb)
     try:
         with pytest.raises(SfmError, match=r"no machine of the cluster at .* has 64 CPU"):
-            Cluster(machines.address, Resources(cpus=64))
+            Cluster(str(machines.address), Resources(cpus=64))
+        sweep = Sweep(tmp_path, two[:1])
+        with pytest.raises(KeyboardInterrupt):
+            drive(sweep, Cluster(str(machines.address), Resources()), Watch(interrupt))
+        assert sweep.state[first] == "stopped"
+        begun = saved(tmp_path, first)
+        assert 0 < begun < STEPS
         hand.start()
-        drive(sweep, Cluster(machines.address, Resources()), watch)
+        sweep = Sweep(tmp_path, two)
+        drive(sweep, Cluster(str(machines.address), Resources()), watch)
         hand.join()
     finally:
         machines.shutdown()
@@ -184,7 +194,7 @@ def test_a_cluster_that_loses_a_worker_and_a_machine(whole, tmp_path):
     lost = [note.partition(" ")[0] for note in watch.notes if "was lost with its worker" in note]
     assert sorted(lost) == NAMES
     for name in NAMES:
-        assert_same(results(tmp_path / name), results(whole / name))
+        assert_same(arrays_of(tmp_path / name), arrays_of(whole / name))
 
 
 @needs_ray

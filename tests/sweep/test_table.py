@@ -13,7 +13,7 @@ JOB = Job("two", "walker_walk", "fast", "wide", {}, None, 1, seed=3, seeds=2)
 def logged(folder) -> None:
     log = JsonlLog(folder / "metrics.jsonl")
     for seed in (3, 4):
-        log.write({"step": 100, "seed": seed, "eval/kept": 500.0, "eval/likeness": 0.5, "seconds": 30.0})
+        log.write({"step": 100, "seed": seed, "eval/kept": 500.0, "likeness/kept": 0.5, "seconds": 30.0})
         log.write({"step": 400, "seed": seed, "eval/kept": 800.0 + seed, "seconds": 90.0})
         log.write({"step": 500, "seed": seed, "seconds": 120.0})
 
@@ -58,14 +58,14 @@ def test_a_log_that_cannot_be_read_is_told_and_hides_no_other_job(tmp_path):
 
 
 def test_where_a_run_stands(tmp_path):
-    assert standing(tmp_path) == (0, None)
+    assert standing(tmp_path) == (0, None, 0.0)
     logged(tmp_path)
     log = JsonlLog(tmp_path / "metrics.jsonl")
     for step in range(600, 60_000, 100):  # more than the end of it that is read
-        log.write({"step": step, "seed": 3, "eval/kept": float(step)})
+        log.write({"step": step, "seed": 3, "eval/kept": float(step), "seconds": step / 10})
     with open(log.path, "a") as file:
         file.write('{"step": 70')  # torn
-    assert standing(tmp_path) == (59_900, 59_900.0)
+    assert standing(tmp_path) == (59_900, 59_900.0, 5_990.0)
 
 
 def test_the_state_of_a_folder(tmp_path):

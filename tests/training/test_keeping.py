@@ -74,3 +74,16 @@ def test_a_new_beginning_replaces_all():
     policies.begin([weights(1)])
     assert policies.current[0] is policies.average[0] is policies.kept[0]
     assert policies.kept[0]["w"] == 1
+
+
+def test_of_evaluated_policies_the_most_alike_is_kept():
+    """The row says of the kept policy what was measured of that one, and never NaN nor a worse one's."""
+    policies, p = Policies(SCHEDULE, [weights(0)]), SeedProgress(0)
+    likeness, kept, told = (np.nan, 0.4, 0.3, np.nan, 0.6), [], []
+    for k, alike in enumerate(likeness, 1):
+        row = {"step": 10 * k, "updates": k, "eval/kept": 100.0 * k, "likeness/kept": alike}
+        row = policies.liken(0, p, weights(k), row)
+        kept.append((policies.kept[0]["w"].item(), p.kept_steps, p.kept_updates))
+        told.append((row["eval/kept"], row["eval/average"]))
+    assert kept == [(0, 0, 0), (2, 20, 2), (2, 20, 2), (2, 20, 2), (5, 50, 5)]
+    assert told == [(100.0, 100.0), (200.0, 200.0), (200.0, 300.0), (200.0, 400.0), (500.0, 500.0)]

@@ -4,17 +4,21 @@ import dataclasses
 
 import pytest
 
+from sfm.agents.types import Spec
 from sfm.config import TD3Config
 from sfm.presets import PRESETS
 from sfm.training.learn import Diverged, recipe
 from tests.conftest import TINY, point, tiny
 
+SPEC = Spec(obs_dim=2, action_dim=1, gamma=0.9)
+
 
 def test_the_recipe_of_a_program_is_the_same_in_every_process():
-    recipes = [recipe(config) for config in set(PRESETS.values())]
+    recipes = [recipe(config, SPEC) for config in set(PRESETS.values())]
     assert not any(" at 0x" in text for text in recipes)
     assert len(set(recipes)) == len(recipes)
-    assert recipe(tiny(seed=1)) == recipe(tiny(seed=2, steps=500))
+    assert recipe(tiny(seed=1), SPEC) == recipe(tiny(seed=2, steps=500), SPEC)
+    assert recipe(tiny(), SPEC) != recipe(tiny(), SPEC._replace(matched=(0,)))
 
 
 @pytest.mark.parametrize(("per_step", "updates"), [(1.0, 160), (0.25, 40), (6.25, 1000)])
@@ -22,8 +26,8 @@ def test_a_rate_that_falls_does_so_over_all_updates_that_the_steps_earn(per_step
     falls = dataclasses.replace(TINY.learner, lr_actor_final=1e-5)
     config = tiny(learner=falls, updates_per_step=per_step)
     assert config.updates == updates
-    assert recipe(config) == recipe(tiny(learner=falls, steps=updates))
-    assert recipe(config) != recipe(tiny(learner=falls, steps=updates + 1))
+    assert recipe(config, SPEC) == recipe(tiny(learner=falls, steps=updates), SPEC)
+    assert recipe(config, SPEC) != recipe(tiny(learner=falls, steps=updates + 1), SPEC)
 
 
 def test_divergence_is_named():

@@ -56,6 +56,12 @@ def test_several_demonstrations_say_how_much_an_expert_differs_from_itself():
     various = [stride(hertz, 1)[0] for hertz in (0.6, 0.8, 1.0)]
     fast = stride(1.0, 2)
     assert Likeness(various, noise(4))(fast) > Likeness(stride(0.8, 3), noise(4))(fast)
+    assert Likeness(various, noise(4))(various) > 1.01  # together they are nearer than one is to another
+
+
+def test_the_halves_of_one_demonstration_say_it_where_there_is_no_other():
+    demo = np.concatenate([stride(0.6, 1)[0], stride(1.0, 1)[0]])
+    assert Likeness([demo], noise(4))([demo]) > 1.01
 
 
 def test_the_distance_is_that_of_a_shift_in_one_dimension():
@@ -104,3 +110,11 @@ def test_random_actions_are_the_same_however_many_environments_play_them(point_d
     assert one == two
     again = likeness_to(Demos(*(None if x is None else x[:1] for x in point_demos)), [make("probe_point")])
     assert again(walk) != one
+
+
+def test_where_a_part_is_known_the_rest_does_not_count():
+    """The third number of the demonstration means nothing, and that of the policy is far away."""
+    told, other = stride(0.8, 1), [e + np.array([0, 0, 100]) for e in stride(0.8, 3)]
+    part = Likeness([e * [1, 1, np.nan] for e in told], noise(4), part=(0, 1))
+    assert part(other) == pytest.approx(1.0, abs=0.02)
+    assert Likeness(told, noise(4))(other) < 0

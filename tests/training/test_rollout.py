@@ -5,7 +5,7 @@ import pytest
 
 from sfm.envs import make
 from sfm.errors import SfmError
-from sfm.training.rollout import EVALUATE, TRAIN, Rollout, acting, reset_seed, rollout
+from sfm.training.rollout import EVALUATE, TRAIN, Rollout, acting, play, reset_seed, rollout
 
 
 class Counter:
@@ -189,3 +189,9 @@ def test_what_is_no_number_is_named_with_its_place(parts, spoilt, message):
 
     with pytest.raises(SfmError, match=message):
         play()
+
+
+def test_an_action_holds_for_several_steps():
+    decisions = iter(np.arange(7, dtype=np.float32) / 10)
+    played = play([make("probe_point")], [0], lambda obs, noise: np.full((1, 1), next(decisions)), hold=3)
+    np.testing.assert_array_equal(played.action[0, :, 0], np.arange(20, dtype=np.float32) // 3 / 10)

@@ -130,9 +130,15 @@ def _expert_seen(moments: Moments | None, demos: ExpertStates | None) -> Any:
     return demos._replace(obs=_seen(moments, demos.obs)) if demos else None
 
 
-def make_agent(config: Config, obs_dim: int, action_dim: int, terminates: bool = False) -> Agent:
+def make_agent(
+    config: Config,
+    obs_dim: int,
+    action_dim: int,
+    terminates: bool = False,
+    matched: tuple[int, ...] | None = None,
+) -> Agent:
     c = config
-    spec = Spec(obs_dim, action_dim, c.gamma, c.n_step, terminates, c.updates, c.normalise)
+    spec = Spec(obs_dim, action_dim, c.gamma, c.n_step, terminates, c.updates, c.normalise, matched)
     return Agent(
         make_learner(c.learner, spec), make_objective(c.objective, spec), spec, c.learner.actor_delay
     )

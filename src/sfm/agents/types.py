@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
 from jax import Array
 
 from sfm.config import Normalise
@@ -20,6 +21,22 @@ class Spec(NamedTuple):
     terminates: bool = False  # whether episodes can end before their time limit
     updates: int = 0  # of the whole run
     normalise: Normalise = "none"  # which networks see standardised states
+    matched: tuple[int, ...] | None = None  # the dimensions in which the expert is matched; None: all
+
+    @property
+    def matched_dim(self) -> int:
+        return self.obs_dim if self.matched is None else len(self.matched)
+
+    @property
+    def hidden(self) -> np.ndarray:
+        """The dimensions that are not matched."""
+        return np.setdiff1d(
+            np.arange(self.obs_dim), np.arange(self.obs_dim) if self.matched is None else self.matched
+        )
+
+    def part(self, obs: Array) -> Array:
+        """What is matched of states [..., o], all that demonstrations may tell: [..., matched_dim]."""
+        return obs if self.matched is None else obs[..., np.array(self.matched)]
 
 
 class NStep(NamedTuple):
@@ -62,7 +79,7 @@ class Batch(NamedTuple):
 class ExpertStates(NamedTuple):
     """Demonstrations on the device; rows are padded to the longest."""
 
-    obs: Array  # [M, T+1, o]
+    obs: Array  # [M, T+1, o]; what is not matched means nothing
     length: Array  # [M], transitions of each demonstration
     action: Array | None = None  # [M, T, a]
 

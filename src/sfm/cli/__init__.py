@@ -1,11 +1,16 @@
 """The command `sfm`: a file per command, which parses, calls the library and prints."""
 
+import contextlib
 import importlib
+import logging
 import os
+import re
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 
 import sfm
+from sfm import storage
 from sfm.cli.parse import TASK
 from sfm.errors import SfmError, unknown
 
@@ -22,11 +27,11 @@ Imitation from states alone, by Successor Feature Matching.
   resume RUN        go on with a run that was stopped or killed
   fork RUN NEW      go on with a copy of a run, with other settings
   eval RUN          evaluate a trained policy, draw its curve, record a video
+  sweep [PLAN]      train many combinations of tasks, presets, changes and seeds
   runs [FOLDER]     list runs: settings, state, return, likeness
   compare A B ...   learning curves and final values of runs, side by side
   report FOLDER     one page with everything that runs have shown
-  sweep [PLAN]      train many combinations of tasks, presets, changes and seeds
-  demos COMMAND     list, inspect, convert, examine and collect demonstrations
+  demos COMMAND     list, inspect, convert, examine, collect demonstrations; from motion
   presets           the named configurations
   tasks             the bundled tasks
 
@@ -50,7 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _no_empty(args)
         if args[0] not in COMMANDS:
             raise unknown("command", args[0], COMMANDS)
-        status = importlib.import_module(f"sfm.cli.{args[0]}").main(args[1:])
+        with _others_quiet(debug):
+            status = importlib.import_module(f"sfm.cli.{args[0]}").main(args[1:])
         sys.stdout.flush()
         return status
     except (SfmError, MemoryError, RuntimeError) as error:
@@ -58,11 +64,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug or not (short or isinstance(error, SfmError)):
             raise
         fewer = "out of memory: use a smaller --schedule.replay, fewer --seeds or fewer environments"
-        print(f"error: {fewer if short else error}", file=sys.stderr)
-        return 1
+        return _failed(fewer if short else str(error))
     except BrokenPipeError:  # who reads, `head` perhaps, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:
+        if debug:
+            raise
+        return _failed(storage.reason(error))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -75,3 +84,22 @@ def _no_empty(args: Sequence[str]) -> None:
         if empty is not None:
             what = empty if empty.startswith("--") else "an argument"
             raise SfmError(f"{what} is empty: give it a value, or leave it out")
+
+
+def _failed(message: str) -> int:
+    """Says it in one line, whatever a file's name or a library put into it."""
+    line = re.sub(r"\S{300,}", lambda word: f"{word[0][:100]}...{word[0][-60:]}", " ".join(message.split()))
+    print(f"error: {line}".encode(errors="replace").decode(), file=sys.stderr)
+    return 1
+
+
+@contextlib.contextmanager
+def _others_quiet(debug: bool) -> Iterator[None]:
+    """What other libraries warn of is for those who write code; who asks Python for warnings gets them."""
+    if debug or sys.warnoptions:
+        yield
+        return
+    logging.getLogger("absl").addFilter(lambda record: record.levelno >= logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

@@ -1,13 +1,18 @@
-"""`sfm demos`: list, inspect, convert, examine and collect demonstrations."""
+"""`sfm demos`: list, inspect, convert, examine and collect demonstrations, and make them from motion."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 from tyro.conf import Positional
 
+from sfm import presets
 from sfm.cli.from_motion import from_motion
+from sfm.config import overridden
+from sfm.demos.repair import NONE, Repair
 from sfm.errors import SfmError
+from sfm.presets import DEFAULT
 
 
 def main(args: Sequence[str]) -> int:
@@ -30,18 +35,19 @@ def main(args: Sequence[str]) -> int:
 def list_() -> None:
     """The bundled demonstrations, and how each was made."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from sfm.demos import bundled
 
-    table = Table("task", "states", "actions", "steps", "returns", "policy (mean of all episodes)")
+    names = ("task", "states", "actions", "steps", "returns", "policy's mean")
+    table = Table(*(Column(name, no_wrap=True) for name in names), box=None, pad_edge=False, padding=(0, 1))
     for name in bundled.names():
         demos, made = bundled.bundled(name), bundled.provenance(name)
         assert demos is not None
         actions = "none" if demos.action is None else str(demos.action.shape[2])
         returns = " ".join(f"{r:.0f}" for r in made.get("returns", ()))
         if maker := made.get("policy", ""):
-            maker = f"{maker['preset']}, {maker['steps']:,} steps: {made['all_returns_mean']:.0f}"
+            maker = f"{made['all_returns_mean']:.0f} ({maker['steps'] / 1000:,.0f}k steps)"
         steps = " ".join(map(str, sorted(set(demos.length.tolist()))))
         table.add_row(name, str(demos.obs.shape[2]), actions, steps, returns, maker)
     Console().print(table if table.rows else "no demonstrations are bundled")
@@ -53,7 +59,7 @@ def inspect(path: Positional[str], task: str | None = None, plot: Path | None = 
     Args:
         path: A file, a folder, a Minari id or a bundled task.
         task: Compare with this environment, and show its names.
-        plot: Write a PNG with each dimension over time.
+        plot: Write a picture (.png, .pdf, .svg) with each dimension over time.
     """
     from rich.console import Console
 
@@ -72,40 +78,49 @@ def inspect(path: Positional[str], task: str | None = None, plot: Path | None = 
         describe.plot(demos, plot, names)
         Console().print(f"plot: {plot}")
     if task is not None:
-        _report(path, task, 0.99)
+        _report(path, task, DEFAULT, None)
 
 
 def convert(
-    source: Positional[str], target: Positional[str], format: str | None = None, force: bool = False
+    source: Positional[str],
+    target: Positional[str],
+    repair: Annotated[Repair, tyro.conf.arg(name=""), tyro.conf.UseAppendAction] = NONE,
+    format: str | None = None,
+    force: bool = False,
 ) -> None:
-    """Writes demonstrations in another format.
+    """Writes demonstrations in another format, or repaired.
 
     Args:
         source: A file, a folder, a Minari id or a bundled task.
         target: A file or a new folder; minari:ID writes among this machine's Minari datasets.
+        repair: What is changed on the way; columns and times count from 0, as the doctor counts.
         format: npz, csv, minari, imitation, lerobot (v3.0) or lerobot-v2.1; default: by the target's suffix.
         force: Overwrite a file that exists.
     """
     from sfm.demos import describe
     from sfm.demos.files import check_new
     from sfm.demos.load import load
-    from sfm.demos.save import save
+    from sfm.demos.save import format_of, save
 
+    format_of(target, format)
     check_new(target, force)
-    demos = load(source)
+    demos = load(source, repair)
     save(target, demos, format)
     print(f"{target}: {describe.summary(demos)}")
 
 
-def doctor(path: Positional[str], task: Positional[str], gamma: float = 0.99) -> None:
+def doctor(
+    path: Positional[str], task: Positional[str], preset: str = DEFAULT, gamma: float | None = None
+) -> None:
     """Compares demonstrations with an environment and says what is wrong and what to do.
 
     Args:
         path: A file, a folder, a Minari id or a bundled task.
         task: The environment to train in.
-        gamma: The discount to train with.
+        preset: The preset to train with: it decides whether length and end matter.
+        gamma: The discount to train with; default: that of the preset.
     """
-    errors = _report(path, task, gamma)
+    errors = _report(path, task, preset, gamma)
     if errors:
         raise SfmError(f"{path} does not fit '{task}': {errors} error{'s' if errors > 1 else ''}, see above")
 
@@ -122,7 +137,7 @@ def collect(
 
     Args:
         policy: A run folder, a policy file or the name of a bundled expert.
-        target: The .npz file to write.
+        target: The file to write, .npz or .csv.
         count: How many to keep.
         candidates: How many episodes to play.
         seed: Of the starts.
@@ -134,35 +149,36 @@ def collect(
         raise SfmError("--seed must not be negative")
     from rich.progress import Progress as Bar
 
-    from sfm import storage
-    from sfm.config.run import arguments
     from sfm.demos.files import check_new
-    from sfm.demos.formats import npz_files as npz
-    from sfm.envs.worlds import again
+    from sfm.demos.save import format_of, save
     from sfm.evaluation.collect import collect as record
     from sfm.policy import load_policy
+    from sfm.robots import remembered
+    from sfm.run import reopen
 
+    format_of(target)
     check_new(target, force)
     actor = load_policy(policy)
-    meta = actor.meta
-    env = again(meta["task"], arguments(meta["config"].get("env_kwargs", "")), meta.get("env")).make()
+    here = (policy / "config.json").is_file()
+    env = (reopen(policy).world if here else remembered(actor.meta)).make()
     with Bar() as bar:
         task = bar.add_task("episodes", total=candidates)
         demos, made = record(env, actor, count, candidates, seed, lambda n: bar.update(task, completed=n))
-    npz.save(target, demos, provenance=storage.to_json(made))
+    save(target, demos, provenance=made)
     print(f"wrote {target}: returns {', '.join(f'{r:.1f}' for r in made['returns'])}")
     print(f"all {candidates}: {made['all_returns_mean']:.1f} +- {made['all_returns_std']:.1f}")
 
 
-def _report(path: str, task: str, gamma: float) -> int:
+def _report(path: str, task: str, preset: str, gamma: float | None) -> int:
     """Prints all findings; the number of errors among them."""
+    config = overridden(presets.preset(preset), {} if gamma is None else {"gamma": gamma})
     from rich.console import Console
     from rich.markup import escape
 
     from sfm.demos.doctor import examine_file
 
     console = Console(soft_wrap=True)
-    findings = examine_file(path, task, gamma)
+    findings = examine_file(path, task, config)
     for finding in findings:
         colour = "red" if finding.severity == "error" else "yellow"
         console.print(f"[{colour}]{finding.severity}[/]: {escape(finding.what)}")

@@ -1,13 +1,11 @@
 """What commands print when a run has ended or is evaluated."""
 
-import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sfm import api
-from sfm.evaluation.scores import normalised
-from sfm.run import reopen
 
 EPISODES = 20  # at least, at the end of a run: those of an evaluation along the way tell too little
 
@@ -17,21 +15,33 @@ def ended(result: api.Result, video: bool) -> int:
     if not result.finished:
         print(f"stopped and saved; go on with: sfm resume {result.folder}")
         return 130
-    report(result.folder, max(EPISODES, result.config.schedule.eval_episodes), video)
+    episodes = max(EPISODES, result.config.schedule.eval_episodes)
+    show(api.measure(result.folder, episodes=episodes, video=video, note=print).told)
     return 0
 
 
-def report(folder: Path, episodes: int, video: bool, seed: int | None = None) -> None:
-    judged = api.finish(folder, episodes=episodes, video=video, seed=seed, note=print)
-    expert, task = api.expert_return(folder), reopen(folder).config.task
-    for number, (mine, likeness) in judged.items():
-        close = f", {mine.mean() / expert:.0%} of the expert's {expert:.1f}" if expert else ""
-        scores = normalised(task, mine)
-        close += "" if scores is None else f", score {scores.mean():.2f} (0: random, 1: our expert)"
-        if math.isfinite(likeness):
-            close += f", likeness {likeness:.2f} (0: random, 1: the demonstrations again)"
-        print(f"seed {number}: return {summary(mine)}{close}")
+def show(measured: dict[str, Any]) -> None:
+    """A line for each seed."""
+    expert = measured["expert_return"]
+    for of in measured["seeds"]:
+        close = f", the expert has {expert:.1f}" if expert is not None else ""
+        if of["of_expert"] is not None:
+            close = f", {of['of_expert']:.0%} of the expert's {expert:.1f}"
+        if of["score"] is not None:
+            close += f", score {of['score']:.2f} (0: random, 1: our expert)"
+        if of["likeness"] is not None:
+            close += f", likeness {of['likeness']:.2f} (0: random, 1: the demonstrations again)"
+        print(f"seed {of['seed']}: {summary(of['returns'])}{close}")
 
 
-def summary(returns: np.ndarray) -> str:
-    return f"{returns.mean():.1f} +- {returns.std():.1f} over {len(returns)} episodes"
+def summary(returns: Any) -> str:
+    returns = np.asarray(returns)
+    if np.isnan(returns).all():
+        return f"{len(returns)} episodes, without a reward"
+    return f"return {returns.mean():.1f} +- {returns.std():.1f} over {len(returns)} episodes"
+
+
+def place(out: Path | None, run: str) -> None:
+    """Says where nothing was written."""
+    if out is None and not Path(run).is_dir():
+        print("nothing written: --out FOLDER takes eval.json and a video")

@@ -1,5 +1,7 @@
 """`sfm eval`: evaluate a trained policy, or random actions."""
 
+import functools
+import sys
 from pathlib import Path
 
 from tyro.conf import Positional
@@ -11,32 +13,43 @@ from sfm.errors import SfmError
 
 @command
 def main(
-    run: Positional[Path],
+    run: Positional[str],
     episodes: int = 10,
     seed: int | None = None,
     video: bool = True,
     random: bool = False,
     env_kwargs: str = "",
+    json: bool = False,
+    out: Path | None = None,
 ) -> None:
-    """Evaluate the checkpoint policy of a run, draw its learning curve, record an mp4 and a gif.
+    """Evaluate the kept policies of a run, draw its learning curve, record an mp4 and a gif.
 
     Args:
-        run: The run folder; with --random, a task.
+        run: A run folder, a policy file, or the task of a bundled expert; with --random, a task.
         episodes: Play this many episodes with each policy.
-        seed: Which seed's policy, in a run of several; default: all.
-        video: Record a video.
+        seed: Which seed's policy, in a run of several; default: all. With --random, of the starts.
+        video: Record a video, of the seed that does best.
         random: Evaluate uniform random actions on a task, to compare with.
         env_kwargs: With --random, what the task is made with, a JSON object.
+        json: Print what was measured as JSON, and all else to stderr.
+        out: A folder for eval.json, curve and video; default: the run's. A policy file leaves none without.
     """
     if episodes < 1:
         raise SfmError("--episodes must be at least 1")
     if (seed or 0) < 0:
         raise SfmError("--seed must not be negative")
-    from sfm import api
-    from sfm.cli.ending import report, summary
+    from sfm import api, storage
+    from sfm.cli.ending import place, show, summary
 
     if random:
-        returns = api.random_returns(str(run), episodes, seed or 0, arguments(env_kwargs))
-        print(f"random actions: return {summary(returns)}")
+        returns = api.random_returns(run, episodes, seed or 0, arguments(env_kwargs))
+        measured = {"evaluated": "random actions", "task": run, "return": returns.mean(), "returns": returns}
+        print(storage.to_json(measured) if json else f"random actions: {summary(returns)}")
+        return
+    note = functools.partial(print, file=sys.stderr if json else sys.stdout)
+    measured = api.measure(run, episodes=episodes, video=video, seed=seed, out=out, note=note).told
+    if json:
+        print(storage.to_json(measured))
     else:
-        report(run, episodes, video, seed)
+        show(measured)
+        place(out, run)

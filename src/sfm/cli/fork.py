@@ -12,7 +12,7 @@ from sfm.config import setting
 def main(
     run: Positional[Path], new: Positional[Path], settings: Positional[tuple[str, ...]], video: bool = True
 ) -> int:
-    """Go on with a copy of a run, with other settings: `sfm fork RUN NEW n_step=1 steps=200000`.
+    """Go on with a copy of a run, with other settings: `sfm fork RUN NEW n_step=1 steps=500000`.
 
     What is learned, replay and log are taken over, so networks and replay must keep their sizes.
 

@@ -4,13 +4,14 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
+from sfm.cli.numbers import Steps
 from sfm.cli.parse import command
 
 
 @command
 def main(
     run: Positional[Path],
-    steps: int | None = None,
+    steps: Steps | None = None,
     video: bool = True,
     tensorboard: bool = False,
     wandb: bool = False,

@@ -4,11 +4,12 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tyro
 from tyro.conf import Positional
 
+from sfm.cli.numbers import Steps
 from sfm.cli.parse import TASK, command, value_of
 from sfm.config import Config, overridden
 from sfm.config.sentences import sentences
@@ -26,7 +27,10 @@ def main(args: Sequence[str]) -> int:
         demos: Path | None = None,
         demo: int | None = None,
         run: Path | None = None,
-        steps: int | None = None,
+        steps: Steps | None = None,
+        control_hz: float | None = None,
+        actuators: Literal["model", "pd"] | None = None,
+        force: bool = False,
         video: bool = True,
         tensorboard: bool = False,
         wandb: bool = False,
@@ -36,24 +40,32 @@ def main(args: Sequence[str]) -> int:
         Writes a run folder with the log, resumable checkpoints, policies, a curve and a video.
 
         Args:
-            task: A bundled task (see `sfm tasks`), a dm_control task, a Gymnasium id, or module:Id-v0 for an
-                environment that a module of your own registers (or module:Class).
+            task: A bundled task (see `sfm tasks`), a dm_control task, a Gymnasium id, a robot's .xml, or
+                module:Id-v0 for an environment that a module of your own registers (or module:Class).
             demos: Demonstrations; default: the one bundled for the task.
             demo: Use only this one of several demonstrations, counted from 0; default: all of --demos.
             run: The run folder; default: a new one under runs/.
             steps: Short for --schedule.steps.
+            control_hz: Short for --robot.control-hz.
+            actuators: Short for --robot.actuators.
+            force: Train although the doctor finds that the demonstrations do not fit.
             video: Record a video at the end.
             tensorboard: Log to TensorBoard too.
             wandb: Log to Weights & Biases too.
         """
         config = dataclasses.replace(base, task=task, **vars(settings))
-        if steps is not None:
-            config = overridden(config, {"schedule.steps": steps})
+        short = {"schedule.steps": steps, "robot.control_hz": control_hz, "robot.actuators": actuators}
+        config = overridden(config, {name: value for name, value in short.items() if value is not None})
         from sfm import api
         from sfm.cli.ending import ended
         from sfm.progress import Progress
 
-        told: dict[str, Any] = {"reporter": Progress(), "tensorboard": tensorboard, "wandb": wandb}
+        told: dict[str, Any] = {
+            "force": force,
+            "reporter": Progress(),
+            "tensorboard": tensorboard,
+            "wandb": wandb,
+        }
         return ended(api.train(demos=demos, config=config, demo=demo, folder=run, **told), video)
 
     return train(args)

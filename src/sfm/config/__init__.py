@@ -18,11 +18,23 @@ from sfm.config.objectives import (
 )
 from sfm.config.parts import CostConfig, FeatureConfig, InverseConfig
 from sfm.config.retired import understood
+from sfm.config.robot import RobotConfig
 from sfm.config.run import Config, Normalise
 from sfm.config.schedule import ScheduleConfig
-from sfm.config.serialise import flat, from_dict, overridden, setting, to_dict
+from sfm.config.serialise import flat, from_dict, overridden, setting, to_dict, whole
 
 __all__ = ["ActorCriticConfig", "LearnerConfig", "StochasticConfig", "TD3Config", "TD7Config"]
 __all__ += ["BCConfig", "BCOConfig", "DiscriminatorConfig", "IQConfig", "OPOLOConfig", "ObjectiveConfig"]
 __all__ += ["CostConfig", "FeatureConfig", "InverseConfig", "RewardConfig", "SFMConfig", "ScheduleConfig"]
-__all__ += ["Config", "Normalise", "flat", "from_dict", "overridden", "setting", "to_dict", "understood"]
+__all__ += [
+    "Config",
+    "Normalise",
+    "RobotConfig",
+    "flat",
+    "from_dict",
+    "overridden",
+    "setting",
+    "to_dict",
+    "understood",
+    "whole",
+]

@@ -26,6 +26,11 @@ class ObjectiveDefaults:
     looks_ahead: ClassVar[bool] = False  # works with `n_step` above 1, because it has `Objective.cumulant`
     intervals: ClassVar[tuple[str, ...]] = ()  # each must divide a chunk of updates
 
+    @property
+    def needs_whole_states(self) -> str:
+        """Why demonstrations must have all dimensions of a state, or nothing if a part is enough."""
+        return "it learns the expert's actions at whole states" if self.needs == "actions" else ""
+
     def __post_init__(self) -> None:
         check(self, "objective")
 
@@ -79,6 +84,12 @@ class SFMConfig(ObjectiveDefaults):
     """A refresh of adversarial features plays this many episodes."""
     refresh_counted: bool = True
     """The episodes of a refresh count as steps of the run, which the authors do not do."""
+
+    @property
+    def needs_whole_states(self) -> str:
+        tail = self.match_from == "start" and self.tail == "bootstrap"
+        why = "objective.tail is bootstrap: the policy would have to act in the last state; choose truncate"
+        return why if tail else ""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ from typing import Literal
 from sfm.config.checks import AtLeastOne, NotNegative, NotNegativeOrNone, Positive, Share, check, require
 from sfm.errors import unknown
 
-METHODS = ("fdm", "idm", "ae", "random", "hr", "adversarial", "fourier")
+METHODS = ("fdm", "idm", "ae", "random", "hr", "adversarial", "fourier", "steps")
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,8 @@ class FeatureConfig:
     method: str = "fdm"
     """The features learn by a forward model (`fdm`), an inverse model (`idm`), an autoencoder (`ae`), not at
     all (`random`), as Hilbert representations (`hr`), to tell the policy's states from the expert's
-    (`adversarial`), or are random waves (`fourier`); several stand side by side as in `fourier+fdm`."""
+    (`adversarial`), or are random waves (`fourier`) or soft steps (`steps`) that are never trained; several
+    stand side by side as in `fourier+fdm`."""
     dim: AtLeastOne = 128
     """Each method gives this many features."""
     width: AtLeastOne = 1024
@@ -38,11 +39,11 @@ class FeatureConfig:
     """Where episodes can end before their time limit, one more feature has this value until they do, so that
     the policy learns to last as long as the expert."""
     bandwidths: tuple[float, ...] = (0.3, 0.7, 1.75)
-    """Fourier features have these bandwidths in turn, in units of the root mean square distance of two
+    """Waves and steps have these widths in turn, in units of the root mean square distance of two
     standardised states, in what the feature sees of them."""
     coordinates: tuple[int, ...] = ()
-    """Each Fourier feature sees only this many coordinates of the state, drawn at random, and with several
-    numbers each of them in turn; with none it sees all. Few tell more of a state with many."""
+    """Each wave or step sees only this many coordinates of the state, drawn at random, or all with 0; several
+    numbers are taken in turn, and none given means all."""
     hr_discount: Share = 0.98
     """Hilbert representations discount distances in time by this factor per step."""
     hr_expectile: Share = 0.5
@@ -75,7 +76,7 @@ class FeatureConfig:
         require(alone, "adversarial features stand alone: nothing else learns from fresh episodes")
         some = self.bandwidths and all(0 < width < math.inf for width in self.bandwidths)
         require(bool(some), "objective.features.bandwidths must be positive numbers, at least one")
-        require(all(k >= 1 for k in self.coordinates), "objective.features.coordinates must be at least 1")
+        require(all(k >= 0 for k in self.coordinates), "objective.features.coordinates must not be negative")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from sfm.config.checks import AtLeastOne, BelowOne, NotNegativeInt, check, require
 from sfm.config.learners import LearnerConfig, TD3Config
 from sfm.config.objectives import BCConfig, Needs, ObjectiveConfig, SFMConfig
+from sfm.config.robot import RobotConfig
 from sfm.config.schedule import ScheduleConfig
 from sfm.errors import SfmError
 
@@ -19,8 +20,8 @@ class Config:
     """One run, whole."""
 
     task: str = ""
-    """The task is a bundled one (see `sfm tasks`), another of dm_control, a Gymnasium id, or
-    `module:Id-v0` for an environment of a module of one's own."""
+    """The task is a bundled one (see `sfm tasks`), another of dm_control, a Gymnasium id, `module:Id-v0` for
+    an environment of a module of one's own, or the path of a robot's MJCF file."""
     env_kwargs: str = ""
     """Gymnasium makes the environment with these arguments, a JSON object as in '{"k": 1}'."""
     preset: str = ""
@@ -36,6 +37,11 @@ class Config:
     normalise: Normalise = "none"
     """States are standardised by running statistics of replay for no network, for phi and what it learns with
     (`features`), or for all."""
+    match: tuple[str, ...] = ()
+    """The demonstrations are matched in these dimensions of a state alone, by name or pattern (`*.velocity`),
+    and with none in all that they have; the policy sees all."""
+    robot: RobotConfig = field(default_factory=RobotConfig)
+    """The robot is how an MJCF file becomes an environment."""
     learner: LearnerConfig = field(default_factory=TD3Config)
     """The learner is how to learn."""
     objective: ObjectiveConfig = field(default_factory=SFMConfig)
@@ -71,6 +77,11 @@ class Config:
         """What of demonstrations this run needs."""
         return "actions" if self.warm_start == "bc" else self.objective.needs
 
+    @property
+    def needs_whole_states(self) -> str:
+        """Why demonstrations must have all dimensions of a state, or nothing if a part is enough."""
+        return "the actor begins as a clone" if self.warm_start == "bc" else self.objective.needs_whole_states
+
     def __post_init__(self) -> None:
         """Checks what concerns several parts; each has checked itself."""
         check(self)
@@ -81,9 +92,9 @@ class Config:
         require(can, f"n_step above 1 does not work with the objective '{kind}'")
         can = self.normalise != "features" or isinstance(self.objective, SFMConfig)
         require(can, f"the objective '{kind}' has no features: normalise must be none or all")
-        waves = isinstance(self.objective, SFMConfig) and "fourier" in self.objective.features.methods
-        can = not waves or self.normalise != "none"
-        require(can, "fourier features see standardised states: normalise must be features or all")
+        fixed = {"fourier", "steps"} & set(getattr(getattr(self.objective, "features", None), "methods", ()))
+        can = not fixed or self.normalise != "none"
+        require(can, "fourier and steps features see standardised states: normalise must be features or all")
         can = self.schedule.average_updates == 0 or not isinstance(self.objective, BCConfig)
         require(
             can, f"average_updates does not work with the objective '{kind}', which keeps what validates best"

@@ -35,18 +35,38 @@ def from_dict(kind: Any, data: dict[str, Any], training: bool = True) -> Any:
         if name not in options:
             raise unknown("kind", str(name), options)
         kind = options[name]
-    data = understood(kind, {k: v for k, v in data.items() if k != "kind"}, training)
+    data = dict(understood(kind, {k: v for k, v in data.items() if k != "kind"}, training))
     hints = typing.get_type_hints(kind)
     known = {f.name for f in dataclasses.fields(kind)}
     for name, value in data.items():
         if name not in known:
             raise unknown(f"{kind.__name__} field", name, known)
+        data[name] = value = _plain(value)
+        if _is_whole(value) and not _fits(value, hints[name]):
+            data[name] = value = int(value)
         if not _fits(value, hints[name]):
             wanted = getattr(hints[name], "__name__", hints[name])
             raise SfmError(f"{kind.__name__}.{name} must be {wanted}, not {value!r}")
     inner = {k: from_dict(hints[k], v, training) for k, v in data.items() if isinstance(v, dict)}
     inner |= {k: tuple(v) for k, v in data.items() if isinstance(v, list)}  # JSON has no tuples
     return kind(**(data | inner))
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy's as one of Python's."""
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, float) and value.is_integer()  # 1e5
+
+
+def whole(value: Any, name: str) -> int:
+    """A whole number, however it is written: 3, 1e5, np.int64(3)."""
+    value = _plain(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
+        raise SfmError(f"{name} must be a whole number, not {value!r}")
+    return int(value)
 
 
 def _fits(value: Any, kind: Any) -> bool:

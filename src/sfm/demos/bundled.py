@@ -1,6 +1,7 @@
 """What comes with the package, for each task: demonstrations (.npz) and the policy that gave them."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,12 @@ def names() -> list[str]:
 
 def bundled(task: str) -> Demos | None:
     """The demonstrations of a task, or None if none are bundled."""
-    return npz_files.load(DATA / f"{task}.npz") if task in names() else None
+    return npz_files.load(found) if (found := file(task)) else None
+
+
+def file(task: str) -> Path | None:
+    """Where the demonstrations of a task are, or None if none are bundled."""
+    return DATA / f"{task}.npz" if task in names() else None
 
 
 def provenance(task: str) -> dict[str, Any]:
@@ -34,4 +40,4 @@ def provenance(task: str) -> dict[str, Any]:
 def policy_file(task: str) -> Path | None:
     """The expert's policy, or None if none is bundled."""
     path = DATA / f"{task}.safetensors"
-    return path if path.exists() else None
+    return path if os.path.exists(path) else None

@@ -8,6 +8,7 @@ import numpy as np
 
 from sfm import storage
 from sfm.demos.types import Demos
+from sfm.errors import SfmError
 
 Names = tuple[Sequence[str], Sequence[str]]
 _CURVES = 8  # more demonstrations than this hide each other
@@ -19,9 +20,11 @@ def summary(demos: Demos) -> str:
     low, high = demos.length.min(), demos.length.max()
     steps = f"{low}" if low == high else f"{low} to {high} (median {np.median(demos.length):.0f})"
     actions = "no actions" if demos.action is None else f"actions of {demos.action.shape[2]} dimensions"
+    simulator = "" if demos.qpos is None else ", with qpos and qvel"
+    told = "" if demos.returns is None else f", return {demos.returns.mean():.1f}"
     return (
         f"{count} demonstration{'s' if count > 1 else ''} of {steps} steps, "
-        f"states of {obs_dim} dimensions, {actions}{'' if demos.qpos is None else ', with qpos and qvel'}"
+        f"states of {obs_dim} dimensions, {actions}{simulator}{told}"
     )
 
 
@@ -58,9 +61,13 @@ def table(demos: Demos, title: str = "", names: Names = ((), ())):
 
 
 def plot(demos: Demos, path: str | Path, names: Names = ((), ())) -> None:
-    """Writes a PNG with a panel per dimension over time, states first, then actions."""
+    """Writes a picture with a panel per dimension over time, states first, then actions."""
+    from matplotlib.backend_bases import FigureCanvasBase
     from matplotlib.figure import Figure
 
+    kind, known = Path(path).suffix.lower().removeprefix("."), FigureCanvasBase.get_supported_filetypes()
+    if kind not in known:
+        raise SfmError(f"{path} is no picture: end its name with one of .{', .'.join(sorted(known))}")
     states, actions = labels(demos, names)
     panels = [(label, demos.obs[..., i], demos.length + 1) for i, label in enumerate(states)]
     if demos.action is not None:
@@ -77,4 +84,4 @@ def plot(demos: Demos, path: str | Path, names: Names = ((), ())) -> None:
     for axis in axes[len(panels) :]:
         axis.set_visible(False)
     with storage.atomic(Path(path)) as temporary:
-        figure.savefig(temporary, format="png", dpi=120)
+        figure.savefig(temporary, format=kind, dpi=120)

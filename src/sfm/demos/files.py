@@ -1,6 +1,7 @@
 """Small helpers around files and folders."""
 
 import contextlib
+import os
 import re
 import secrets
 import shutil
@@ -17,15 +18,26 @@ def natural(name: str | Path) -> list[tuple[int, str]]:
 
 
 def check_new(path: str | Path, force: bool) -> None:
-    """Refuses to overwrite a file, unless forced to."""
-    if Path(path).is_file() and not force:
+    """Before any work is done for it: refuses a file that exists, unless forced, or cannot be written."""
+    if os.path.isfile(path) and not force:
         raise SfmError(f"{path} exists: choose another name, or overwrite it with --force")
+    if str(path).startswith("minari:"):
+        return
+    folder = Path(path).absolute().parent
+    while not os.path.lexists(folder):
+        folder = folder.parent
+    trial = folder / f"{storage.TEMPORARY}{secrets.token_hex(4)}-{Path(path).name}"
+    try:
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise storage.cannot_write(Path(path), error) from error
 
 
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """Yields a temporary folder to fill; it becomes `path` if the block succeeds, else it is gone."""
-    if path.exists():
+    if os.path.lexists(path):
         raise SfmError(f"could not write {path}: it exists; choose another name or delete it")
     temporary = path.with_name(f"{storage.TEMPORARY}{secrets.token_hex(4)}-{path.name}")
     try:

@@ -7,19 +7,22 @@ from typing import Any
 import numpy as np
 
 from sfm.demos.limits import MAX_DEMOS, check_memory
+from sfm.demos.repair import NONE, Repair
 from sfm.demos.types import Demos, check_finite
 from sfm.errors import SfmError
 
+KINDS = ("state", "action", "qpos", "qvel", "reward")
 Read = Callable[[Path, "Stack"], None]  # adds the demonstrations of a file to a stack
 
 
-def gather(name: str, sources: Iterable[tuple[Path, Read]]) -> Demos:
+def gather(name: str, sources: Iterable[tuple[Path, Read]], repair: Repair = NONE) -> Demos:
     """All demonstrations of some files; whatever is wrong with one becomes one line that names it."""
-    stack = Stack(name)
+    stack = Stack(name, repair)
     for path, read in sources:
         stack.begin(str(path))
         try:
             read(path, stack)
+            stack.check_asked()
         except SfmError as error:
             if str(path) in str(error):
                 raise
@@ -36,66 +39,115 @@ def gather(name: str, sources: Iterable[tuple[Path, Read]]) -> Demos:
 class Stack:
     """Checks demonstrations as they come and turns them into `Demos`; `name` begins each error.
 
-    In the end there are actions, or the simulator's qpos and qvel, if every demonstration has some.
+    In the end there are actions, rewards, or the simulator's qpos and qvel, if every demonstration has some.
+    Each demonstration is changed by `repair` before it is judged; `columns` are the names of its state
+    columns, where a reader knows some.
     """
 
-    def __init__(self, name: str):
-        self.name, self._before = name, 0
+    def __init__(self, name: str, repair: Repair = NONE):
+        self.name, self.repair, self._before = name, repair, 0
+        self.columns: list[str] = []
+        self._names: tuple[str, ...] | None = None  # of the dimensions of states, where they are a part
+        self._asked = False  # a reader whether the fields of its file were renamed
         self._lengths: list[int] = []
-        self._rows = {kind: _Rows() for kind in ("state", "action", "qpos", "qvel")}
+        self._rows = {kind: _Rows() for kind in KINDS}
 
     def begin(self, name: str) -> None:
         """Errors from now on name the file `name` and count its demonstrations."""
-        self.name, self._before = name, len(self._lengths)
+        self.name, self._before, self.columns, self._asked = name, len(self._lengths), [], False
 
-    def add(self, obs: Any, action: Any = None, qpos: Any = None, qvel: Any = None) -> None:
-        """Adds obs[t+1,o] and perhaps action[t,a] or [t+1,a], whose last row is then dropped, and perhaps
-        qpos[t+1,nq] and qvel[t+1,nv]."""
+    def call(self, names: tuple[str, ...]) -> None:
+        """Says which dimensions of a state the demonstrations have, in their order."""
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise SfmError(f"{self.name}: 'names' has '{twice}' twice")
+        if self._names not in (None, names):
+            raise SfmError(f"{self.name}: 'names' differs from that of the files before")
+        self._names = names
+
+    def fields(self, present: Iterable[str], name: str) -> list[str]:
+        """The fields of a file that hold the states, `name` unless others were asked for."""
+        self._asked = True
+        return self.repair.sources(present, name)
+
+    def field(self, present: Iterable[str], name: str) -> str:
+        """The field of a file that is read as `name`."""
+        self._asked = True
+        return self.repair.source(present, name)
+
+    def names(self, columns: list[str]) -> list[str]:
+        """The columns of a table by the names that they are to be read by."""
+        self._asked = not self.repair.key
+        return self.repair.renamed(columns)
+
+    def check_asked(self) -> None:
+        """Refuses a repair that the reader of a file without fields cannot follow."""
+        if (self.repair.key or self.repair.rename) and not self._asked:
+            raise SfmError(f"{self.name} has no fields with names: --key and --rename do not work with it")
+
+    def add(
+        self, obs: Any, action: Any = None, qpos: Any = None, qvel: Any = None, *, reward: Any = None
+    ) -> None:
+        """Adds obs[t+1,o] and perhaps action[t,a] or [t+1,a], whose last row is then dropped, qpos[t+1,nq]
+        and qvel[t+1,nv], and reward[t] or [t+1], which counts only if it is whole."""
         i, name = len(self._lengths) - self._before, self.name
         if len(self._lengths) >= MAX_DEMOS:
             raise SfmError(f"{name}: more than {MAX_DEMOS:,} demonstrations; split the file")
-        obs = _matrix(obs, f"{name}: the states of demonstration {i}")
-        length = len(obs) - 1
+        which = {kind: f"{name}: {kind} of demonstration {i}" for kind in ("qpos", "qvel")}
+        which |= {kind: f"{name}: the {kind}s of demonstration {i}" for kind in ("state", "action")}
+        given = {"state": _numbers(obs, which["state"])}
+        length = len(given["state"]) - 1
         if length < 1:
-            raise SfmError(f"{name}: demonstration {i} needs at least 2 states, has {len(obs)}")
-        self._check(obs, "state")
-        given = {"state": obs}
+            raise SfmError(f"{name}: demonstration {i} needs at least 2 states, has {length + 1}")
         if action is not None:
-            action = _matrix(action, f"{name}: the actions of demonstration {i}")
-            if len(action) - length not in (0, 1):
-                raise SfmError(
-                    f"{name}: demonstration {i} has {len(action)} actions for {length + 1} states, "
-                    f"expected {length} (or {length + 1}, the last one unused)"
-                )
-            given["action"] = action[:length]
-            self._check(given["action"], "action")
-        if qpos is not None and qvel is not None:
-            for kind, value in (("qpos", qpos), ("qvel", qvel)):
-                given[kind] = _matrix(value, f"{name}: {kind} of demonstration {i}")
-                if len(given[kind]) != length + 1:
-                    rows = len(given[kind])
-                    raise SfmError(f"{name}: demonstration {i} has {kind} of {rows} states, not {length + 1}")
+            given["action"] = self._acted(_numbers(action, which["action"]), length, i)
+        for kind, value in (("qpos", qpos), ("qvel", qvel)) if qpos is not None and qvel is not None else ():
+            given[kind] = _numbers(value, which[kind])
+            if (rows := len(given[kind])) != length + 1:
+                raise SfmError(f"{name}: demonstration {i} has {kind} of {rows} states, not {length + 1}")
+        if (gained := _rewards(reward, length)) is not None:
+            given["reward"] = gained[:, None]
+        given = self.repair.apply(given, self.columns)
+        if (rows := len(given["state"])) < 2:
+            raise SfmError(f"{name}: --slice or --every leaves {rows} states of demonstration {i}")
+        for kind, values in given.items():
+            if kind != "reward":
+                given[kind] = _single(values, which[kind])
                 self._check(given[kind], kind)
         self._rows = {kind: rows for kind, rows in self._rows.items() if kind in given}
         for kind, rows in self._rows.items():
             rows.append(given[kind])
-        self._lengths.append(length)
+        self._lengths.append(len(given["state"]) - 1)
+
+    def _acted(self, action: np.ndarray, length: int, i: int) -> np.ndarray:
+        """The actions of demonstration i, one per step."""
+        if len(action) - length not in (0, 1):
+            raise SfmError(
+                f"{self.name}: demonstration {i} has {len(action)} actions for {length + 1} states, "
+                f"expected {length} (or {length + 1}, the last one unused)"
+            )
+        return action[:length]
 
     def demos(self) -> Demos:
         """All demonstrations; the stack is empty afterwards: its memory is theirs."""
         if not self._lengths:
             raise SfmError(f"{self.name}: there are no demonstrations")
-        length, times = np.array(self._lengths, np.int32), max(self._lengths)
+        if self._names is not None and len(self._names) != self._rows["state"].dim:
+            dims = self._rows["state"].dim
+            raise SfmError(f"{self.name}: {len(self._names)} 'names' for states of {dims} dimensions")
+        length, times, names = np.array(self._lengths, np.int32), max(self._lengths), self._names
         dims = sum(rows.dim for rows in self._rows.values())
         check_memory(self.name, 4 * len(length) * (times + 1) * dims)
         made = {
             kind: rows.padded(length, times, edge=False)
-            if kind == "action"
+            if kind in ("action", "reward")
             else rows.padded(length + 1, times + 1, edge=True)
             for kind, rows in self._rows.items()
         }
-        self.__init__(self.name)
-        return Demos(made["state"], made.get("action"), length, made.get("qpos"), made.get("qvel"))
+        self.__init__(self.name, self.repair)
+        reward = made["reward"][..., 0] if "reward" in made else None
+        beside = {kind: made.get(kind) for kind in ("action", "qpos", "qvel")}
+        return Demos(made["state"], length=length, names=names, reward=reward, **beside)
 
     def _check(self, matrix: np.ndarray, kind: str) -> None:
         i, before = len(self._lengths) - self._before, self._rows.get(kind)
@@ -136,8 +188,8 @@ class _Rows:
         return data.reshape(len(counts), times, self.dim)
 
 
-def _matrix(value: Any, which: str) -> np.ndarray:
-    """value as float32 [time,dimension]."""
+def _numbers(value: Any, which: str) -> np.ndarray:
+    """value as numbers [time,dimension]."""
     try:
         matrix = np.asarray(value)
     except ValueError as error:  # nested lists of unequal lengths
@@ -146,6 +198,11 @@ def _matrix(value: Any, which: str) -> np.ndarray:
         raise SfmError(f"{which} are not numbers but of type {matrix.dtype}")
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise SfmError(f"{which} have shape {list(matrix.shape)}, expected [time, dimension]")
+    return matrix
+
+
+def _single(matrix: np.ndarray, which: str) -> np.ndarray:
+    """matrix[time,dimension] as float32."""
     with np.errstate(over="ignore"):
         single = matrix.astype(np.float32, copy=False)
     overflow = np.isinf(single) & np.isfinite(matrix)
@@ -155,3 +212,13 @@ def _matrix(value: Any, which: str) -> np.ndarray:
             f"{which} are too large for float32: {matrix[time, dim]:g} at time {time}, dimension {dim}"
         )
     return single
+
+
+def _rewards(value: Any, length: int) -> np.ndarray | None:
+    """value as float32 [length], or None where that is not what it is: nothing is learned from it."""
+    try:
+        with np.errstate(over="ignore"):
+            reward = np.asarray(value, np.float64).reshape(-1)[:length].astype(np.float32)
+    except (TypeError, ValueError):
+        return None
+    return reward if len(reward) == length and np.isfinite(reward).all() else None

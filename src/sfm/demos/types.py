@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sfm.envs.base import Motion
 from sfm.errors import SfmError
 
 
@@ -13,7 +14,9 @@ class Demos(NamedTuple):
 
     obs[N,T+1,o], padded with the last state; action[N,T,a], padded with zeros, or None; length[N] int32.
     Where they come from MuJoCo also its positions and velocities in those states, qpos[N,T+1,nq] and
-    qvel[N,T+1,nv]: both or neither.
+    qvel[N,T+1,nv]: both or neither. `names` [o] says which dimensions of the environment's states they have,
+    where that is not all of them in their order. reward[N,T], padded with zeros, or None: nothing is learned
+    from it, it tells how good the expert is.
     """
 
     obs: np.ndarray
@@ -21,11 +24,25 @@ class Demos(NamedTuple):
     length: np.ndarray
     qpos: np.ndarray | None = None
     qvel: np.ndarray | None = None
+    names: tuple[str, ...] | None = None
+    reward: np.ndarray | None = None
+
+    @property
+    def returns(self) -> np.ndarray | None:
+        """Of each demonstration [N], float64, where they are known."""
+        return None if self.reward is None else self.reward.sum(1, np.float64)
 
     def episodes(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Each demonstration without padding: obs[t+1,o], action[t,a] or None."""
         for i, length in enumerate(self.length):
             yield self.obs[i, : length + 1], None if self.action is None else self.action[i, :length]
+
+    def motion(self) -> Motion | None:
+        """The simulator's states of all demonstrations, but for the last of each, after which none comes."""
+        if self.qpos is None or self.qvel is None:
+            return None
+        inside = np.arange(self.obs.shape[1])[None] < self.length[:, None]
+        return Motion(self.qpos[inside], self.qvel[inside])
 
     def thinned(self, every: int) -> "Demos":
         """Each `every`-th state, as decisions that hold for that many steps see them, and the mean of the
@@ -39,14 +56,14 @@ class Demos(NamedTuple):
         action = self.action
         if action is not None:
             action = action[:, : longest * every].reshape(len(action), longest, every, -1).mean(2)
-        return self._replace(obs=obs, action=action, length=length, qpos=qpos, qvel=qvel)
+        return self._replace(obs=obs, action=action, length=length, qpos=qpos, qvel=qvel, reward=None)
 
     def only(self, index: int) -> "Demos":
         """One of the demonstrations, without padding."""
-        times, states = int(self.length[index]), (self.obs, self.qpos, self.qvel)
-        obs, qpos, qvel = (s if s is None else s[index : index + 1, : times + 1] for s in states)
-        action = None if self.action is None else self.action[index : index + 1, :times]
-        return Demos(obs, action, self.length[index : index + 1], qpos, qvel)  # pyright: ignore[reportArgumentType]
+        one, times = slice(index, index + 1), int(self.length[index])
+        action, reward = (None if x is None else x[one, :times] for x in (self.action, self.reward))
+        qpos, qvel = (None if x is None else x[one, : times + 1] for x in (self.qpos, self.qvel))
+        return Demos(self.obs[one, : times + 1], action, self.length[one], qpos, qvel, self.names, reward)
 
     @staticmethod
     def from_list(
@@ -55,23 +72,25 @@ class Demos(NamedTuple):
         name: str = "demonstrations",
         qpos_list: Sequence[Any] | None = None,
         qvel_list: Sequence[Any] | None = None,
+        reward_list: Sequence[Any] | None = None,
     ) -> "Demos":
-        """Joins and checks demonstrations of different lengths: obs[t+1,o] and action[t,a] or [t+1,a] each.
+        """Joins and checks demonstrations of any length: obs[t+1,o], action[t,a] or [t+1,a], reward[t].
 
         An action after the last state, as some recorders store it, is dropped. `name` begins each error.
         qpos[t+1,nq] and qvel[t+1,nv] are the simulator's.
         """
         from sfm.demos.stack import Stack
 
-        beside = {"actions": action_list, "qpos": qpos_list, "qvel": qvel_list}
+        beside = {"action": action_list, "qpos": qpos_list, "qvel": qvel_list, "reward": reward_list}
         for kind, given in beside.items():
             if given is not None and len(given) != len(obs_list):
+                what = kind if kind.startswith("q") else f"{kind}s"
                 raise SfmError(
-                    f"{name}: {kind} of {len(given)} demonstrations, but states of {len(obs_list)}"
+                    f"{name}: {what} of {len(given)} demonstrations, but states of {len(obs_list)}"
                 )
         stack = Stack(name)
         for i, obs in enumerate(obs_list):
-            stack.add(obs, *(None if given is None else given[i] for given in beside.values()))
+            stack.add(obs, **{kind: None if given is None else given[i] for kind, given in beside.items()})
         return stack.demos()
 
 

@@ -1,10 +1,17 @@
 """What an environment is to the rest of the code."""
 
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
 from sfm.errors import SfmError
+
+
+class Motion(NamedTuple):
+    """States of a demonstrated motion, in any order."""
+
+    qpos: np.ndarray  # [N, nq]
+    qvel: np.ndarray  # [N, nv]
 
 
 class Env(Protocol):
@@ -22,6 +29,7 @@ class Env(Protocol):
     terminates: bool  # False if that is the only way in which episodes end
     parallel: bool  # whether most of a step is spent outside Python, so that a thread pays; if left out, not
     control_timestep: float  # seconds per step: the frame rate of a video
+    rewarded: bool  # whether its rewards mean anything; if left out, they do
 
     @property
     def obs_names(self) -> tuple[str, ...]:
@@ -72,6 +80,11 @@ class MujocoEnv(Env, Protocol):
     def set_state(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
         """Start an episode in that state, at rest in all else (controls, activations); its observation."""
         ...
+
+
+def rewarded(env: Env) -> bool:
+    """Whether the returns of an environment mean anything."""
+    return getattr(env, "rewarded", True)
 
 
 def as_mujoco(env: Env) -> MujocoEnv | None:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sfm.envs.base import Env
+from sfm.config.robot import RobotConfig
+from sfm.envs.base import Env, Motion
 from sfm.envs.probes import PROBES, Probe
 from sfm.errors import SfmError, unknown
 
@@ -20,23 +21,44 @@ TASKS = (
     "quadruped_jump",
 )
 
+MJCF = (".xml", ".mjcf", ".zip")  # how the files of robots end
 
-def make(name: str, kwargs: Mapping[str, Any] | None = None) -> Env:
-    """The environment called `name`: a task of the suite or ours, a probe, or a Gymnasium id.
+
+def is_robot(name: str) -> bool:
+    """Whether `make` would read an MJCF file."""
+    return name.endswith(MJCF)
+
+
+def make(
+    name: str,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    robot: RobotConfig | None = None,
+    motion: Motion | None = None,
+) -> Env:
+    """The environment called `name`: a task of the suite or ours, a probe, a Gymnasium id, or an MJCF file.
 
     `module:Id-v0` imports the module first, as Gymnasium does, and `module:Class` needs no registration. Only
     Gymnasium's environments take `kwargs`.
+    robot: how an MJCF file becomes an environment. motion: demonstrated states, in which its episodes start.
     """
     # Simulators are imported here, where one is needed: `import sfm.envs` stays fast.
+    named = name in PROBES or is_robot(name)
     suite_tasks: dict[str, tuple[str, str]] = {}
-    if name not in PROBES:
+    if not named:
         from sfm.envs.dmc import suite
 
         suite_tasks = suite.tasks()
-    if name in PROBES or name in suite_tasks:
-        if kwargs:
-            raise SfmError(f"'{name}' takes no env-kwargs: only Gymnasium's environments do.")
-        return Probe(name) if name in PROBES else suite.DmcEnv(name, *suite_tasks[name])
+    if kwargs and (named or name in suite_tasks):
+        raise SfmError(f"'{name}' takes no env-kwargs: only Gymnasium's environments do.")
+    if name in PROBES:
+        return Probe(name)
+    if is_robot(name):
+        from sfm.envs.mjcf import MjcfEnv
+
+        return MjcfEnv(name, robot, motion)
+    if name in suite_tasks:
+        return suite.DmcEnv(name, *suite_tasks[name])
     return _of_gymnasium(name, dict(kwargs or {}), {*suite_tasks, *PROBES})
 
 
@@ -55,4 +77,4 @@ def _of_gymnasium(name: str, kwargs: dict[str, Any], others: set[str]) -> Env:
             return GymnasiumEnv(build(spec_of(class_of(name, gymnasium.Env), kwargs)), name)
         raise unknown(f"environment of the module '{module}',", known, gymnasium.registry)
     more = "any other task of dm_control", "any Gymnasium id", "module:Id-v0 for one of your own"
-    raise unknown("task", name, {*others, *gymnasium.registry}, (*TASKS, *more))
+    raise unknown("task", name, {*others, *gymnasium.registry}, (*TASKS, *more, "a robot's .xml"))

@@ -21,6 +21,7 @@ class GymnasiumEnv:
 
     terminates = True  # for all that is known
     parallel = False
+    rewarded = True
 
     def __init__(self, env: gymnasium.Env, name: str):
         self.name, self._env = name, env

@@ -22,7 +22,7 @@ class Probe:
     obs_dim = action_dim = 1
     obs_names, action_names = ("x",), ("push",)
     low, high = -np.ones(1), np.ones(1)
-    terminates = True
+    terminates = rewarded = True
     parallel = False
     control_timestep = 0.1
 

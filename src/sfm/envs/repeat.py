@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from sfm.envs import signals
-from sfm.envs.base import SHOWN, Env, as_mujoco
+from sfm.envs.base import SHOWN, Env, as_mujoco, rewarded
 
 DECISION_SECONDS = 0.032  # what an automatic number of control steps per decision comes nearest to
 
@@ -31,6 +31,7 @@ class Repeat:
         self.max_steps = math.ceil(env.max_steps / times)
         self.control_timestep = times * env.control_timestep
         self.reset, self.render, self.close = env.reset, env.render, env.close
+        self.rewarded = rewarded(env)
         for name in SHOWN if as_mujoco(env) else ():
             setattr(self, name, getattr(env, name))
 

@@ -39,11 +39,16 @@ def collect(
     played = play([cast(Any, watched)], starts, policy, progress=progress, hold=policy.action_repeat)
     returns = played.returns.astype(np.float64)
     chosen = sorted(np.argsort(-returns)[:count].tolist())
-    best = [(played.obs[k, : played.length[k] + 1], played.action[k, : played.length[k]]) for k in chosen]
     seen = [states for k in chosen if (states := watched.states(k))]
     qpos, qvel = zip(*seen, strict=True) if seen else (None, None)
-    obs, action = zip(*best, strict=True)
-    demos = Demos.from_list(obs, action, qpos_list=qpos, qvel_list=qvel)
+    steps = played.length
+    demos = Demos.from_list(
+        [played.obs[k, : steps[k] + 1] for k in chosen],
+        [played.action[k, : steps[k]] for k in chosen],
+        qpos_list=qpos,
+        qvel_list=qvel,
+        reward_list=[played.reward[k, : steps[k]] for k in chosen],
+    )
     return demos, {
         "task": env.name,
         "returns": [round(float(returns[k]), 3) for k in chosen],

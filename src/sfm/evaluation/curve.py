@@ -43,12 +43,13 @@ def plot(
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter
 
-    heights = [3, *[1 for below in (any(alike), gap) if below]]
+    paid = bool(current or kept) or not any(alike)  # else the likeness takes the place of the return
+    heights = [3, *[1 for below in (paid and any(alike), gap) if below]]
     figure = Figure(figsize=(7, 3 + len(heights)), dpi=150, layout="constrained")
     panels = figure.subplots(len(heights), squeeze=False, sharex=True, height_ratios=heights)
-    top, second, bottom = panels[0, 0], panels[min(1, len(heights) - 1), 0], panels[-1, 0]
+    top, second, bottom = panels[0, 0], panels[min(int(paid), len(heights) - 1), 0], panels[-1, 0]
     top.set_title(title, loc="left", fontweight="bold")
-    seeds = max(len(current), len(kept), len(gap))
+    seeds = max(map(len, (current, kept, *alike, gap)))
     if seeds > 1:
         top.set_title(f"mean of {seeds} seeds; each seed thin", loc="right", fontsize=9, color=GREY)
     for value, style, label in ((expert, "--", "expert"), (random, ":", "random policy")):
@@ -56,7 +57,8 @@ def plot(
             top.axhline(value, color=GREY, linestyle=style, linewidth=1.2, label=f"{label} ({value:.0f})")
     _draw(top, current, CURRENT, "current policy")
     _draw(top, kept, KEPT, "kept policy")
-    top.set_ylabel("return")
+    if paid:
+        top.set_ylabel("return")
     if any(alike):
         for level, style in ((1, "--"), (0, ":")):  # the expert again, random actions
             second.axhline(level, color=GREY, linestyle=style, linewidth=1.2)

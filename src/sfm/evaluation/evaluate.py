@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sfm.config import whole
 from sfm.envs import Env
+from sfm.envs.base import rewarded
 from sfm.envs.worlds import world as find_world
 from sfm.errors import SfmError
 from sfm.training.buffer import Episodes
@@ -20,11 +22,16 @@ class Judged(NamedTuple):
     returns: np.ndarray  # [episodes]
     likeness: float  # of all of them; NaN where there is nothing to tell it by
 
+    @property
+    def merit(self) -> float:
+        """By which one of several is chosen: the return, or the likeness where there is no reward."""
+        return self.likeness if np.isnan(self.returns).all() else float(self.returns.mean())
+
 
 def judge(env: Env, policy: Any, episodes: int, seed: int, alike: Likeness | None) -> Judged:
     """`alike`: made for this environment, if there are demonstrations."""
     played = episodes_of(env, policy, episodes, seed)
-    return Judged(played.returns.astype(np.float64), alike(played.states) if alike else math.nan)
+    return Judged(_returns(env, played), alike(played.states) if alike else math.nan)
 
 
 def evaluate(
@@ -36,9 +43,14 @@ def evaluate(
     *,
     hold: int = 1,
 ) -> np.ndarray:
-    """Returns [episodes]; the starts depend on `seed` alone, so that policies can be compared."""
-    played = episodes_of(env, policy, episodes, seed, progress=progress, hold=hold)
-    return played.returns.astype(np.float64)
+    """Returns [episodes]; the starts depend on `seed` alone, so that policies can be compared. NaN where the
+    environment has no reward."""
+    return _returns(env, episodes_of(env, policy, episodes, seed, progress=progress, hold=hold))
+
+
+def _returns(env: Env, played: Episodes) -> np.ndarray:
+    returns = played.returns.astype(np.float64)
+    return returns if rewarded(env) else np.full(len(returns), np.nan)
 
 
 def episodes_of(env: Env, policy: Any, episodes: int, seed: int, **how: Any) -> Episodes:
@@ -55,8 +67,9 @@ def evaluate_policy(
     [N, o] to actions [N, a] in [-1, 1].
     env: as in `sfm.train`; an `sfm.envs.Env` stays open.
     """
-    if episodes < 1:
-        raise SfmError("episodes must be at least 1")
+    episodes, seed = whole(episodes, "episodes"), whole(seed, "seed")
+    if episodes < 1 or seed < 0:
+        raise SfmError("episodes must be at least 1, and seed not negative")
     world = env if hasattr(env, "obs_dim") else find_world(env).make()
     if (expected := getattr(policy, "obs_dim", world.obs_dim)) != world.obs_dim:
         raise SfmError(f"the policy takes {expected} numbers, but '{world.name}' observes {world.obs_dim}")

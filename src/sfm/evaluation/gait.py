@@ -25,6 +25,11 @@ class Gait(NamedTuple):
     frequency: float | None  # strides per second; None where nothing repeats
     speed: float | None  # metres per second along the ground; None for what cannot move along
 
+    @property
+    def words(self) -> str:
+        pace = "nothing repeats" if self.frequency is None else f"{self.frequency:.2f} cycles per second"
+        return pace if self.speed is None else f"{pace}, {self.speed:.2f} m/s"
+
 
 def stride_frequency(signals: np.ndarray, step: float) -> float | None:
     """Cycles per second of signals [T, n], `step` seconds apart; None where nothing repeats.

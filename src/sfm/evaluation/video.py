@@ -13,8 +13,8 @@ import numpy as np
 from sfm import storage
 from sfm.demos import Demos
 from sfm.envs import Env
-from sfm.envs.base import as_mujoco
 from sfm.errors import SfmError
+from sfm.evaluation.playback import Playback
 
 MAX_FPS = 30
 GIF_MAX_FPS = 12.5
@@ -31,18 +31,25 @@ def record(
     height: int = 240,
     width: int = 320,
     progress: Callable[[int, int], None] = lambda done, steps: None,
+    beside: Playback | None = None,
 ) -> list[Path]:
-    """Rolls one episode of at most `steps`; returns the two files. `progress` is told (steps done, steps)."""
+    """Rolls one episode of at most `steps`; returns the two files. `progress` is told (steps done, steps).
+
+    With `beside` the demonstration is played at the right of the policy, which then starts where it does.
+    """
     steps = min(steps, env.max_steps)
     every, fps = _slow_down(1 / env.control_timestep, MAX_FPS)
     gif_every, gif_fps = _slow_down(fps, GIF_MAX_FPS)
     mp4, gif = Path(folder) / "video.mp4", Path(folder) / "video.gif"
     gif_frames = []
-    with storage.atomic(mp4) as temporary, _mp4_writer(temporary, height, width, fps) as write:
-        obs, ended = env.reset(seed), False
+    whole = width if beside is None else 2 * width
+    with storage.atomic(mp4) as temporary, _mp4_writer(temporary, height, whole, fps) as write:
+        obs, ended = env.reset(seed) if beside is None else beside.begin(env), False
         for step in range(steps + 1):
             if step % every == 0:
                 frame = np.array(env.render(height, width))  # a copy: the environment may reuse its buffer
+                if beside is not None:
+                    frame = np.concatenate([frame, beside.frame(step, height, width)], axis=1)
                 write(frame)
                 if step // every % gif_every == 0:
                     gif_frames.append(frame)
@@ -57,18 +64,16 @@ def record(
 
 def replay(env: Env, demos: Demos, path: Path, *, seconds: float = 10.0, height=240, width=320) -> None:
     """Writes an mp4 of the first demonstration, which must have the states of its simulator."""
-    shown = as_mujoco(env)
-    if shown is None or demos.qpos is None or demos.qvel is None:
+    played = Playback.of(demos, env)
+    if played is None:
         raise SfmError(
             "only demonstrations with qpos and qvel, of an environment that takes them, are filmed"
         )
     every, fps = _slow_down(1 / env.control_timestep, MAX_FPS)
-    end = min(int(demos.length[0]) + 1, round(seconds * fps) * every)
-    states = zip(demos.qpos[0, :end:every], demos.qvel[0, :end:every], strict=True)
+    end = min(len(played.qpos), round(seconds * fps) * every)
     with storage.atomic(Path(path)) as temporary, _mp4_writer(temporary, height, width, fps) as write:
-        for state in states:
-            shown.set_state(*state)
-            write(np.array(env.render(height, width)))
+        for step in range(0, end, every):
+            write(played.frame(step, height, width))
 
 
 def _slow_down(fps: float, limit: float) -> tuple[int, float]:

@@ -8,7 +8,8 @@ import numpy as np
 
 from sfm.evaluation import stats
 from sfm.evaluation.stats import Estimate
-from sfm.report import figures, html, paper
+from sfm.report import figures, markup, paper
+from sfm.report.figures import Looks
 from sfm.report.groups import Sample
 
 TITLES = {"mean": "mean", "median": "median", "iqm": "interquartile mean", "optimality_gap": "optimality gap"}
@@ -43,7 +44,7 @@ def gathered(groups: Mapping[str, Sequence[Sample]]) -> Scores:
     )
 
 
-def sections(groups: Mapping[str, Sequence[Sample]]) -> list[str]:
+def sections(groups: Mapping[str, Sequence[Sample]], looks: Looks) -> list[str]:
     """Empty where no task has a scale."""
     scores = gathered(groups)
     if not scores.methods:
@@ -56,13 +57,13 @@ def sections(groups: Mapping[str, Sequence[Sample]]) -> list[str]:
     ]
     few = [name for name, tasks in scores.methods.items() if not stats.enough_seeds(tasks)]
     single = [f"{name} has no interval: on some task it has one seed" for name in few]
-    notes = "".join(f"<li>{html.escape(note)}</li>" for note in (*left, *single))
+    notes = "".join(f"<li>{markup.escape(note)}</li>" for note in (*left, *single))
     notes = f"<ul>{notes}</ul>" if notes else ""
     return [
-        html.section(
+        markup.section(
             "figure-1", "Mean normalised return (the paper's figure 1)", *_bars(scores, found, told), notes
         ),
-        html.section("rliable", "How sure that is (RLiable)", *_rliable(scores, found, told)),
+        markup.section("rliable", "How sure that is (RLiable)", *_rliable(scores, found, told, looks)),
     ]
 
 
@@ -79,41 +80,43 @@ def _bars(scores: Scores, found: dict[str, dict[str, Estimate]], told: str) -> l
         "with 95% bootstrap intervals. Grey: the paper after a million steps; it tells no seeds, so "
         "that these intervals take the means of its ten seeds as normal."
     )
-    rows = [("paper" if name in theirs else "", (name, html.interval(e, 3))) for name, e in everyone.items()]
-    table = html.table("Mean normalised return", ("method", "mean and 95% interval"), rows)
+    rows = [
+        ("paper" if name in theirs else "", (name, markup.interval(e, 3))) for name, e in everyone.items()
+    ]
+    table = markup.table("Mean normalised return", ("method", "mean and 95% interval"), rows)
     return [
-        html.figure(figures.inline(drawn, "bars", html.escape(said)), caption),
+        markup.figure(figures.inline(drawn, "bars", markup.escape(said)), caption),
         _folded("The figure as a table", table),
     ]
 
 
-def _rliable(scores: Scores, found: dict[str, dict[str, Estimate]], told: str) -> list[str]:
-    drawn = figures.intervals(found, TITLES)
-    rows = [("", (name, *(html.interval(e[key], 3) for key in TITLES))) for name, e in found.items()]
-    table = html.table("Aggregates of normalised returns", ("method", *TITLES.values()), rows)
+def _rliable(scores: Scores, found: dict[str, dict[str, Estimate]], told: str, looks: Looks) -> list[str]:
+    drawn = figures.intervals(found, TITLES, looks)
+    rows = [("", (name, *(markup.interval(e[key], 3) for key in TITLES))) for name, e in found.items()]
+    table = markup.table("Aggregates of normalised returns", ("method", *TITLES.values()), rows)
     profiles = {name: stats.profile(tasks, LEVELS) for name, tasks in scores.methods.items()}
     caption = f"{told} 95% stratified bootstrap intervals of 50,000 replications. A lower gap is better."
     parts = [
-        html.figure(
+        markup.figure(
             figures.inline(drawn, "intervals", "Aggregates with intervals; the table below has them"), caption
         ),
         table,
-        html.figure(
-            figures.inline(figures.profiles(profiles, LEVELS), "profiles", "Performance profiles"),
+        markup.figure(
+            figures.inline(figures.profiles(profiles, LEVELS, looks), "profiles", "Performance profiles"),
             "Performance profiles: the share of seeds, over all tasks, whose normalised return is above tau.",
         ),
     ]
     if pairs := _pairs(scores):
-        rows = [("", (a, b, html.interval(e, 3))) for (a, b), e in pairs.items()]
+        rows = [("", (a, b, markup.interval(e, 3))) for (a, b), e in pairs.items()]
         columns = ("method", "over", "probability and 95% interval")
         picture = figures.inline(
             figures.improvements(pairs), "pairs", "Probabilities of improvement; the table has them"
         )
         parts += [
-            html.figure(
+            markup.figure(
                 picture, "How probably a seed of one method is better than one of another on the same task."
             ),
-            _folded("The figure as a table", html.table("Probability of improvement", columns, rows)),
+            _folded("The figure as a table", markup.table("Probability of improvement", columns, rows)),
         ]
     return parts
 

@@ -28,8 +28,11 @@ FEW = 10  # seeds up to which each is drawn, too
 MANY = 12  # groups that one panel can show
 
 
-def styles(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """A colour and a dash for each group."""
+Looks = Mapping[str, tuple[str, str]]  # a colour and a dash for each group
+
+
+def styles(names: Sequence[str]) -> Looks:
+    """The same at every call with these names."""
     looks = itertools.cycle(itertools.product(DASHES, COLOURS))
     return {name: (colour, dash) for name, (dash, colour) in zip(names, looks, strict=False)}
 
@@ -40,9 +43,7 @@ def figure(width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def learning(
-    tasks: Mapping[str, Mapping[str, Summary]], axis: Axis, value: str, looks: Mapping[str, tuple[str, str]]
-) -> "Figure":
+def learning(tasks: Mapping[str, Mapping[str, Summary]], axis: Axis, value: str, looks: Looks) -> "Figure":
     """A panel for each task; in it the mean and band of each group, and each seed thin."""
     from matplotlib.ticker import EngFormatter
 
@@ -89,12 +90,14 @@ def bars(values: Mapping[str, Estimate], ours: Sequence[str], title: str) -> "Fi
     return drawn
 
 
-def intervals(groups: Mapping[str, Mapping[str, Estimate]], titles: Mapping[str, str]) -> "Figure":
+def intervals(
+    groups: Mapping[str, Mapping[str, Estimate]], titles: Mapping[str, str], looks: Looks
+) -> "Figure":
     """A panel for each aggregate, a line for each group: a point, and its interval as a bar behind it."""
     drawn = figure(11, 1.3 + 0.34 * len(groups))
     for axes, (key, title) in zip(drawn.subplots(1, len(titles), sharey=True), titles.items(), strict=True):
         for at, (name, found) in enumerate(groups.items()):
-            colour, estimate = styles(list(groups))[name][0], found[key]
+            colour, estimate = looks[name][0], found[key]
             if estimate.low is not None and estimate.high is not None:
                 axes.barh(
                     at, estimate.high - estimate.low, left=estimate.low, height=0.55, color=colour, alpha=0.35
@@ -108,11 +111,11 @@ def intervals(groups: Mapping[str, Mapping[str, Estimate]], titles: Mapping[str,
     return drawn
 
 
-def profiles(groups: Mapping[str, Line], levels: np.ndarray) -> "Figure":
+def profiles(groups: Mapping[str, Line], levels: np.ndarray, looks: Looks) -> "Figure":
     drawn = figure(6.2, 3.8)
     axes = drawn.subplots()
-    for name, (colour, dash) in styles(list(groups)).items():
-        line = groups[name]
+    for name, line in groups.items():
+        colour, dash = looks[name]
         axes.plot(levels, line.value, color=colour, linestyle=dash, label=wrapped(name, 40))
         if line.low is not None and line.high is not None:
             axes.fill_between(levels, line.low, line.high, color=colour, alpha=0.15, linewidth=0)

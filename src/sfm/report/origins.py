@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sfm.report import html, paper
+from sfm.report import markup, paper
 from sfm.report.groups import Groups
-from sfm.report.html import Cell
+from sfm.report.markup import Cell
 from sfm.report.records import Record, past_of
 from sfm.report.settings import said, usual_of
 from sfm.report.table import row, said_seeds
@@ -44,16 +44,16 @@ def sections(records: Sequence[Record], groups: Groups) -> list[str]:
         '<output id="found" for="filter"></output></p>'
     )
     return [
-        html.section("settings", "Settings, as differences from their presets", *_settings(groups)),
-        html.section("runs", "Runs", search, html.table(f"All runs, below {top}", COLUMNS, rows)),
-        html.section("places", "Commits, versions and machines", _places(places)),
+        markup.section("settings", "Settings, as differences from their presets", *_settings(groups)),
+        markup.section("runs", "Runs", search, markup.table(f"All runs, below {top}", COLUMNS, rows)),
+        markup.section("places", "Commits, versions and machines", _places(places)),
     ]
 
 
 def paper_tables() -> str:
     """All tables of the paper, whole."""
     data = paper.data()
-    parts = [f"<p>Source: {html.escape(data['source'])}. {html.escape(data['what'].capitalize())}.</p>"]
+    parts = [f"<p>Source: {markup.escape(data['source'])}. {markup.escape(data['what'].capitalize())}.</p>"]
     for name, methods in paper.tables().items():
         rows = []
         for task in paper.tasks():
@@ -62,8 +62,8 @@ def paper_tables() -> str:
                 for m in methods.values()
             )
             rows.append(("", (task, *cells)))
-        parts.append(html.table(data["titles"][name], ("task", *methods), rows))
-    return html.section("paper", "The paper's tables", *parts)
+        parts.append(markup.table(data["titles"][name], ("task", *methods), rows))
+    return markup.section("paper", "The paper's tables", *parts)
 
 
 def again(record: Record) -> str:
@@ -89,9 +89,9 @@ def _settings(groups: Groups) -> list[str]:
             was = said(usual[name]) if name in usual else "not there"
             rows.append(("", (method, name, said(value), was)))
     same = [method for method, records in groups.items() if not records[0].changes]
-    parts = [f"<p>As their presets: {html.escape(', '.join(same))}.</p>"] if same else []
+    parts = [f"<p>As their presets: {markup.escape(', '.join(same))}.</p>"] if same else []
     if rows:
-        parts.append(html.table("What differs", ("method", "setting", "here", "in the preset"), rows))
+        parts.append(markup.table("What differs", ("method", "setting", "here", "in the preset"), rows))
     return parts
 
 
@@ -99,13 +99,13 @@ def _run(record: Record, method: str, places: Places, top: str) -> Sequence[Cell
     told = row(record)
     starts = [past for past in past_of(record.folder) if "began" in past]
     where = dict.fromkeys(places.name(start) for start in starts)
-    links = ", ".join(html.link(f"#place-{name}", name) for name in where)
+    links = ", ".join(markup.link(f"#place-{name}", name) for name in where)
     details = [("command", start["command"]) for start in starts if start.get("command")]
     details += [("again", command)] if (command := again(record)) else []
     details += [("began", start["began"]) for start in starts]
     details += [("problem", record.problem)] if record.problem else []
-    items = "".join(f"<dt>{name}</dt><dd><code>{html.escape(value)}</code></dd>" for name, value in details)
-    folder = html.escape(os.path.relpath(record.folder, top))
+    items = "".join(f"<dt>{name}</dt><dd><code>{markup.escape(value)}</code></dd>" for name, value in details)
+    folder = markup.escape(os.path.relpath(record.folder, top))
     name = f"<details><summary>{folder}</summary><dl>{items}</dl></details>" if items else folder
     return (
         Cell(name, folder),
@@ -114,9 +114,9 @@ def _run(record: Record, method: str, places: Places, top: str) -> Sequence[Cell
         Cell(said_seeds(record.seeds), record.seeds[0] if record.seeds else None),
         Cell(f"{record.steps:,}", record.steps),
         Cell(f'<span class="state {record.state}">{record.state}</span>', record.state),
-        html.number(told["return"]),
-        html.number(told["likeness"], 2),
-        html.number(record.minutes),
+        markup.number(told["return"]),
+        markup.number(told["likeness"], 2),
+        markup.number(record.minutes),
         Cell(links or "not noted", ", ".join(where) or None),
     )
 
@@ -129,7 +129,7 @@ def _places(places: Places) -> str:
         versions: Mapping[str, str] = told["versions"] or {}
         items = {k: told[k] for k in ("commit", "machine", "system", "python") if told[k]}
         items |= {"versions": ", ".join(f"{package} {version}" for package, version in versions.items())}
-        inner = "".join(f"<dt>{k}</dt><dd>{html.escape(str(v))}</dd>" for k, v in items.items())
+        inner = "".join(f"<dt>{k}</dt><dd>{markup.escape(str(v))}</dd>" for k, v in items.items())
         parts.append(f'<h3 id="place-{name}" tabindex="-1">{name}</h3><dl>{inner}</dl>')
     parts.append("<p>A + behind a commit: the code was not as committed.</p>")
     return "".join(parts)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sfm.errors import SfmError
-from sfm.report import aggregate, html, origins, tasks
+from sfm.report import aggregate, figures, markup, origins, tasks
 from sfm.report.curves import Log
 from sfm.report.groups import Groups, grouped, samples, tell
 from sfm.report.records import Record
@@ -27,14 +27,15 @@ def page(records: Sequence[Record], title: str) -> str:
         raise SfmError(
             f"none of these {len(records)} runs has been evaluated yet: {notes[0] if notes else 'wait'}"
         )
-    everything = aggregate.sections(mine)
+    looks = figures.styles(list(mine))
+    everything = aggregate.sections(mine, looks)
     if not everything:
         notes.append("none of these tasks is one of the paper's: nothing is aggregated over tasks")
-    by_task = tasks.sections(mine, log)
+    by_task = tasks.sections(mine, looks, log)
     parts = [
         _notes([*notes, *log.notes]),
         *everything,
-        html.section("tasks", "Task by task", _controls(), *by_task),
+        markup.section("tasks", "Task by task", _controls(), *by_task),
         origins.paper_tables(),
         *origins.sections(records, groups),
     ]
@@ -74,11 +75,11 @@ def _notes(notes: list[str]) -> str:
     """What is damaged, missing or left out; long lists are folded."""
     if not notes:
         return ""
-    items = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
+    items = "".join(f"<li>{markup.escape(note)}</li>" for note in notes)
     inner = f"<ul>{items}</ul>"
     if len(notes) > 5:
         inner = f"<details><summary>{len(notes)} notes on runs that are not whole</summary>{inner}</details>"
-    return html.section("notes", "To know first", inner)
+    return markup.section("notes", "To know first", inner)
 
 
 def _controls() -> str:
@@ -102,9 +103,9 @@ def _whole(title: str, about: str, parts: list[str], aggregated: bool) -> str:
         "runs": "Runs",
         "places": "Machines",
     }
-    links = "".join(f"<li>{html.link(f'#{name}', text)}</li>" for name, text in found.items())
+    links = "".join(f"<li>{markup.link(f'#{name}', text)}</li>" for name, text in found.items())
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    name = html.escape(title)
+    name = markup.escape(title)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -121,7 +122,7 @@ def _whole(title: str, about: str, parts: list[str], aggregated: bool) -> str:
 <a class="skip" href="#main">Skip to the results</a>
 <header>
 <h1>{name}</h1>
-<p>{html.escape(about)}</p>
+<p>{markup.escape(about)}</p>
 <nav aria-label="Contents"><ul>{links}</ul></nav>
 <p class="control"><button type="button" id="theme">Theme: automatic</button></p>
 </header>

@@ -190,8 +190,8 @@ def _newest(lines: list[bytes], seeds: int) -> tuple[dict[int, Row], dict[int, R
     for number, line in enumerate(reversed(lines)):
         if not line.strip():
             continue
-        row = _parsed(line)
-        if not isinstance(row, dict) or "step" not in row:
+        row = _row(line)
+        if row is None:
             if number == 0:  # the line in flight when a run is killed
                 continue
             return last, judged, True
@@ -199,7 +199,7 @@ def _newest(lines: list[bytes], seeds: int) -> tuple[dict[int, Row], dict[int, R
         newer = last.setdefault(seed, row)
         if row.get("step", 0) > newer.get("step", 0):  # evaluations may come after a later round
             last[seed] = row
-        if row.get("eval/kept", row.get("eval/checkpoint")) is not None:
+        if "eval/kept" in row or row.get("eval/checkpoint") is not None:  # None where there is no reward
             judged.setdefault(
                 seed, row if "eval/kept" in row else {**row, "eval/kept": row["eval/checkpoint"]}
             )
@@ -214,6 +214,19 @@ def _parsed(line: bytes | str) -> Any:
     return None
 
 
+def _row(line: bytes) -> Row | None:
+    """A line of the log; None if it is no row."""
+    row = _parsed(line)
+    if not isinstance(row, dict) or type(row.get("seed", 0)) is not int:
+        return None
+    told = [
+        row.get("step"),
+        *(value for name, value in row.items() if name.startswith(("eval/", "likeness/"))),
+    ]
+    sound = all(type(value) in (int, float) for value in told if value is not None)
+    return row if sound and "step" in row and row["step"] is not None else None
+
+
 def evaluations(record: Record) -> tuple[list[Row], int]:
     """All evaluations of a run, in order, and how many lines of its log could not be read."""
     try:
@@ -223,8 +236,8 @@ def evaluations(record: Record) -> tuple[list[Row], int]:
     rows, damaged = [], 0
     for number, line in enumerate(lines):
         if b'"eval/' in line:
-            row = _parsed(line)
-            if not isinstance(row, dict) or "step" not in row:
+            row = _row(line)
+            if row is None:
                 damaged += number < len(lines) - 1  # the last is torn by a kill
                 continue
             if "eval/checkpoint" in row:

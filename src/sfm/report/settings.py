@@ -1,5 +1,6 @@
 """A run's settings by their dotted names, and in what they differ from the preset's."""
 
+import contextlib
 import functools
 import json
 from collections.abc import Iterable, Mapping
@@ -12,6 +13,8 @@ from sfm.errors import SfmError, unknown
 from sfm.presets import PRESETS, preset
 
 ASIDE = ("task", "preset", "seed", "seeds", "schedule.save_seconds")  # tell no methods apart
+
+NEEDED = {"task": str, "preset": str, "seed": int, "seeds": int, "schedule.steps": int}
 
 Settings = dict[str, Any]
 
@@ -26,14 +29,14 @@ def settings_of(path: Path) -> tuple[Settings, str]:
         return {}, "config.json has no settings"
     found = dict(flat(data))
     usual = _usual(str(found.get("preset", "")))
+    if wrong := [name for name, kind in NEEDED.items() if type(found.get(name)) is not kind]:
+        return {}, f"config.json has no settings of a run: no {wrong[0]}"
     if usual.keys() == found.keys():
         return found, ""  # names of today, which need no translation; values are checked by who trains
-    try:
-        return _plain(from_dict(Config, data)), ""
-    except (SfmError, TypeError, KeyError) as error:
-        if {"task", "schedule.steps"} <= found.keys():  # of another version: it can be shown
-            return found, ""
-        return {}, f"config.json has no settings of a run: {error}"
+    own = {name: data[name] for name in ("task", "seed", "seeds")}
+    with contextlib.suppress(SfmError, TypeError, KeyError):  # of another version: it is shown as it is
+        return _translated(json.dumps(data | {"task": "", "seed": 0, "seeds": 1})) | own, ""
+    return found, ""
 
 
 def changes(settings: Mapping[str, Any]) -> Settings:
@@ -81,6 +84,12 @@ def whole_name(name: str, settings: Iterable[str]) -> str:
 def usual_of(name: str) -> Settings | None:
     """The settings of a preset; None if it is not one of ours."""
     return _usual(name) if name in PRESETS else None
+
+
+@functools.lru_cache(maxsize=1000)
+def _translated(text: str) -> Settings:
+    """Settings in JSON by the names of today. Many runs of a folder differ in their seed alone."""
+    return _plain(from_dict(Config, json.loads(text)))
 
 
 @functools.cache

@@ -3,26 +3,27 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sfm.report import figures, html, paper, pictures
+from sfm.report import figures, markup, paper, pictures
 from sfm.report.curves import Axis, Log, summary
+from sfm.report.figures import Looks
 from sfm.report.finals import Final, finals, said_steps
 from sfm.report.groups import Sample
-from sfm.report.html import Cell
+from sfm.report.markup import Cell
 from sfm.report.table import said_seeds
 
 COLUMNS = ("method", "seeds", "steps", "return", "spread", "worst seed", "score", "likeness", "minutes")
 MAIN: tuple[Axis, ...] = ("steps", "updates", "seconds")
 
 
-def sections(groups: Mapping[str, Sequence[Sample]], log: Log) -> list[str]:
+def sections(groups: Mapping[str, Sequence[Sample]], looks: Looks, log: Log) -> list[str]:
     """One for each task."""
-    found, looks = finals(groups), figures.styles(list(groups))
+    found = finals(groups)
     share = pictures.LIMIT // max(1, len(found))
     parts = []
     for task, methods in found.items():
         mine = {name: [s for s in groups[name] if s.record.task == task] for name in methods}
         inner = (_table(task, methods), _curves(task, mine, methods, looks, log), _picture(task, mine, share))
-        parts.append(html.section(f"task-{task}", task, *inner, level=3))
+        parts.append(markup.section(f"task-{task}", task, *inner, level=3))
     return parts
 
 
@@ -35,15 +36,15 @@ def _table(task: str, methods: Mapping[str, Final]) -> str:
                 f"{name}, paper",
                 Cell(str(paper.data()["seeds"]), paper.data()["seeds"]),
                 Cell(f"{paper.data()['steps']:,}", paper.data()["steps"]),
-                html.number(mean),
-                html.number(std),
-                html.number(None),
-                html.number(paper.score(task, mean), 2),
-                html.number(None),
-                html.number(None),
+                markup.number(mean),
+                markup.number(std),
+                markup.number(None),
+                markup.number(paper.score(task, mean), 2),
+                markup.number(None),
+                markup.number(None),
             )
             rows.append(("paper", cells))
-    return html.table(f"{task}: the kept policy at the last evaluation", COLUMNS, rows)
+    return markup.table(f"{task}: the kept policy at the last evaluation", COLUMNS, rows)
 
 
 def _ours(task: str, name: str, final: Final) -> Sequence[Cell | str]:
@@ -56,12 +57,12 @@ def _ours(task: str, name: str, final: Final) -> Sequence[Cell | str]:
         name,
         Cell(f"{len(final.seeds)} <small>{said_seeds(final.seeds)}</small>", len(final.seeds)),
         Cell(steps, final.steps[0]),
-        html.interval(final.returns),
-        html.number(final.spread),
+        markup.interval(final.returns),
+        markup.number(final.spread),
         Cell(f"{least:,.1f} <small>seed {seed}</small>", least),
-        html.number(score, 2),
-        html.interval(final.likeness, 2) if final.likeness else html.number(None),
-        html.number(final.minutes),
+        markup.number(score, 2),
+        markup.interval(final.likeness, 2) if final.likeness else markup.number(None),
+        markup.number(final.minutes),
     )
 
 
@@ -69,7 +70,7 @@ def _curves(
     task: str,
     groups: Mapping[str, list[Sample]],
     methods: Mapping[str, Final],
-    looks: Mapping[str, tuple[str, str]],
+    looks: Looks,
     log: Log,
 ) -> str:
     """One figure for each axis, of which the page shows one at a time."""
@@ -87,11 +88,11 @@ def _curves(
         if drawn:
             title = f"Learning curves of {task} by {axis}"
             picture = figures.learning({task: drawn}, axis, "return", looks)
-            name = html.anchor(f"curve-{task}-{axis}")
+            name = markup.anchor(f"curve-{task}-{axis}")
             caption = f"{title}: mean over seeds with its 95% bootstrap interval, each seed thin.{left}"
             parts.append(
-                html.figure(
-                    figures.inline(picture, name, html.escape(title)), caption, f' data-axis="{axis}"'
+                markup.figure(
+                    figures.inline(picture, name, markup.escape(title)), caption, f' data-axis="{axis}"'
                 )
             )
     return "".join(parts)
@@ -103,12 +104,12 @@ def _picture(task: str, groups: Mapping[str, list[Sample]], limit: int) -> str:
     if found is None:
         return "<p>No moving picture: none of these runs has a video that can be read.</p>"
     size = f'width="{found.width}" height="{found.height}"'
-    name = html.escape(task)
+    name = markup.escape(task)
     picture = (
         f'<img src="{found.still}" data-moving="{found.moving}" {size} '
         f'alt="The kept policy on {name}, moving">'
         f'<button type="button" class="play" aria-pressed="false">Play {name}</button>'
     )
-    return html.figure(
+    return markup.figure(
         picture, f"The run with the highest return of those with a video: {found.run}", ' class="film"'
     )

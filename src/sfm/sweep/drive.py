@@ -160,7 +160,7 @@ class _Driver:
         """Lets all that run save; a second Ctrl-C ends them at once."""
         if not self.running:
             return
-        self.watcher.note(f"stopping: {len(self.running)} jobs save (Ctrl-C again to end them at once)")
+        self.watcher.note("stopping: what runs is saved (Ctrl-C again to end it at once)")
         self.engine.stop()
         while self.running:
             for name, outcome in self.engine.ended(1.0):
@@ -169,6 +169,7 @@ class _Driver:
                 self.sweep.set(name, state, outcome.error if state == "failed" else "")
         with contextlib.suppress(SfmError):
             table.write(self.sweep.folder, self.sweep.rows())
+        self.watcher.note("stopped and saved; the same command goes on")
 
 
 def _checkpoint(folder: Path) -> int:
@@ -182,13 +183,14 @@ def _stoppable() -> Iterator[None]:
     def interrupt(number: int, frame: Any) -> None:
         raise KeyboardInterrupt
 
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    asked = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    heard = [number for number in asked if signal.getsignal(number) != signal.SIG_IGN]  # not under nohup
     try:
-        before = {name: signal.signal(getattr(signal, name), interrupt) for name in names}
+        before = {number: signal.signal(number, interrupt) for number in heard}
     except ValueError:  # not in the main thread
         before = {}
     try:
         yield
     finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)

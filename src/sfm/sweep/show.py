@@ -23,9 +23,6 @@ class Show:
         self.console = Console(highlight=False, markup=False, soft_wrap=True)
         self.live = Live(console=self.console, auto_refresh=False, transient=True)
         self.guesses = {name: estimate.seconds(job.config) for name, job in sweep.jobs.items()}
-        self.took: dict[str, float] = {}  # seconds of jobs that have finished
-        for name in sweep.those("finished"):
-            self._measure(name)
         self.begun: dict[str, float] = {}
         self.looked = 0.0
 
@@ -43,9 +40,10 @@ class Show:
     def begin(self, names: bool) -> None:
         """How many jobs there are, and about how long they take; perhaps the name of each."""
         seeds = sum(job.seeds for job in self.sweep.jobs.values())
-        count, places = len(self.sweep.jobs), f"{self.workers} at a time"
-        how = "by those that have finished" if self.took else "a guess by their sizes"
-        self.note(f"{count} jobs, {seeds} seeds: {self.summary()}, {places} ({how})")
+        known = len(self.sweep.those("finished")) > 0
+        how = "by those that have finished" if known else "a guess by their sizes"
+        told = f"{_many(len(self.sweep.jobs), 'job')}, {_many(seeds, 'seed')}: {self.summary()}"
+        self.note(f"{told}, {self.workers} at a time ({how})")
         for name in self.sweep.jobs if names else ():
             self.note(f"  {self.sweep.state[name]:8}  {name}")
 
@@ -57,15 +55,9 @@ class Show:
 
     def ended(self, name: str) -> None:
         state, error = self.sweep.state[name], self.sweep.error[name]
-        if state == "finished":
-            self._measure(name)
         told = error or ", ".join(_result(row) for row in self.sweep.rows_of(name))
         done = len(self.sweep.those("finished", "failed"))
         self.note(f"{done}/{len(self.sweep.jobs)}  {state}  {name}  {told}")
-
-    def _measure(self, name: str) -> None:
-        minutes = max(row["minutes"] for row in self.sweep.rows_of(name))
-        self.took[name] = 60 * minutes + estimate.START
 
     def look(self) -> None:
         """Renews the table, but not more often than is of use."""
@@ -80,7 +72,7 @@ class Show:
     def _table(self, running: list[str]) -> Table:
         rows = Table("job", "steps", "", "return", "minutes", box=None)
         for name in running[:MOST]:
-            step, value = table.standing(self.sweep.folder / name)
+            step, value, _ = table.standing(self.sweep.folder / name)
             share = step / self.sweep.jobs[name].config.schedule.steps
             minutes = (time.monotonic() - self.begun[name]) / 60
             shown = "" if value is None else f"{value:.0f}"
@@ -97,16 +89,31 @@ class Show:
 
     def seconds_left(self) -> float:
         """By the guesses, corrected by what has been measured."""
-        factor = estimate.correction((self.guesses[name], took) for name, took in self.took.items())
-        left = [factor * self._left(name) for name in self.sweep.those("waiting", "stopped", "running")]
+        where = {name: self._share_and_seconds(name) for name in self.sweep.jobs}
+        measured = [(self.guesses[name] * share, seconds) for name, (share, seconds) in where.items()]
+        factor = estimate.correction(pair for pair in measured if pair[1])
+        todo = self.sweep.those("waiting", "stopped", "running")
+        left = [factor * self.guesses[name] * max(0.0, 1 - where[name][0]) for name in todo]
         return max([sum(left) / self.workers, *left], default=0.0)
 
-    def _left(self, name: str) -> float:
-        step, _ = table.standing(self.sweep.folder / name)
-        return self.guesses[name] * max(0.0, 1 - step / self.sweep.jobs[name].config.schedule.steps)
+    def _share_and_seconds(self, name: str) -> tuple[float, float]:
+        """How much of a job is done, and how long that took; nothing is known of one that has not trained."""
+        if self.sweep.state[name] == "waiting":
+            return 0.0, 0.0
+        if self.sweep.state[name] in ("finished", "failed"):  # read once
+            row = self.sweep.rows_of(name)[0]
+            step, seconds = row["steps"], 60 * row["minutes"]
+        else:
+            step, _, seconds = table.standing(self.sweep.folder / name)
+        share = min(1.0, step / self.sweep.jobs[name].config.schedule.steps)
+        return share, seconds and seconds + estimate.START
 
 
 def _result(row: table.Row) -> str:
     value = "no return yet" if row["return"] is None else f"return {row['return']:.1f}"
     score = f" (score {row['score']:.2f})" if row["score"] is not None else ""
     return f"seed {row['seed']}: {value}{score}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" + ("s" if count != 1 else "")

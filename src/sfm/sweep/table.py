@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def _row(job: Job, seed: int, logged: list[Row]) -> Row:
         "steps": max((row["step"] for row in mine), default=0),
         "return": _rounded(value, 3),
         "score": _rounded(score, 4),
-        "likeness": _rounded(_last(mine, "eval/likeness"), 4),
+        "likeness": _rounded(_last(mine, "likeness/kept"), 4),
         "minutes": round(max((row.get("seconds") or 0.0 for row in mine), default=0.0) / 60, 2),
     }
 
@@ -77,18 +77,27 @@ def write(folder: Path, rows: Iterable[Row]) -> None:
     storage.write_bytes(folder / TABLE, text.getvalue().encode())
 
 
-def standing(folder: Path) -> tuple[int, float | None]:
-    """The step of a run that goes on, and its last evaluation, from the end of its log."""
+class Standing(NamedTuple):
+    """Where a run is that goes on."""
+
+    step: int = 0
+    value: float | None = None  # of the last evaluation
+    seconds: float = 0.0  # of training until then
+
+
+def standing(folder: Path) -> Standing:
+    """From the end of its log."""
     try:
         with open(folder / "metrics.jsonl", "rb") as file:
             file.seek(-min(TAIL, os.fstat(file.fileno()).st_size), os.SEEK_END)
             lines = file.read().split(b"\n")
     except OSError:  # none yet, or one that is being replaced
-        return 0, None
+        return Standing()
     rows = []
     for line in lines:  # the first and the last may be torn
         try:
             rows.append(json.loads(line))
         except ValueError:
             continue
-    return max((row["step"] for row in rows), default=0), _last(rows, "eval/kept")
+    step = max((row["step"] for row in rows), default=0)
+    return Standing(step, _last(rows, "eval/kept"), max((r.get("seconds") or 0.0 for r in rows), default=0.0))

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfm.demos import Demos
 from sfm.envs import Env
+from sfm.envs.base import rewarded
 from sfm.training.buffer import Episodes
 from sfm.training.clock import Clock, SeedProgress
 from sfm.training.keeping import Policies
@@ -34,9 +35,16 @@ class _Cancelled(Exception):
 
 
 class Evaluator:
-    def __init__(self, clock: Clock, make_env: Callable[[], Env], demos: Demos | None):
-        """`demos`: what the policies are likened to, if anything."""
-        self.clock, self.schedule, self.make_env, self.demos = clock, clock.schedule, make_env, demos
+    def __init__(
+        self,
+        clock: Clock,
+        make_env: Callable[[], Env],
+        demos: Demos | None,
+        part: tuple[int, ...] | None = None,
+    ):
+        """`demos`: what the policies are likened to, if anything, in this part of a state."""
+        self.clock, self.schedule, self.make_env = clock, clock.schedule, make_env
+        self.demos, self.part = demos, part
         self.eval_envs: list[Env] = []  # made when they are first needed, like the next
         self.likeness: Likeness | None = None
         self.cancelled = threading.Event()
@@ -98,10 +106,11 @@ class Evaluator:
         told = (("current", now), ("kept", then))
         return {f"{name}/{which}": value for which, measured in told for name, value in measured.items()}
 
-    def _measured(self, seed: int, policy: Any) -> dict[str, float]:
+    def _measured(self, seed: int, policy: Any) -> dict[str, float | None]:
         played = self.episodes(seed, policy)
-        told = {"eval": float(played.returns.mean())}
+        reward = rewarded(self.eval_envs[0])
+        told: dict[str, float | None] = {"eval": float(played.returns.mean()) if reward else None}
         if self.demos:
-            self.likeness = self.likeness or likeness_to(self.demos, self.eval_envs)
+            self.likeness = self.likeness or likeness_to(self.demos, self.eval_envs, self.part)
             told["likeness"] = self.likeness(played.states)
         return told

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from sfm.agents.agent import Agent
-from sfm.agents.types import ExpertStates
+from sfm.agents.types import ExpertStates, Spec
 from sfm.config import Config, flat, to_dict
 from sfm.demos import Demos
 from sfm.errors import SfmError
@@ -54,7 +54,7 @@ class Learning:
         if beginning is not None:
             self.state = self.device.adopt(self.state, beginning)
         self.begun = 0  # updates of the chunk under way, where it takes several calls
-        self.device.compile_ahead(recipe(config), *self.arguments(experience.table()))
+        self.device.compile_ahead(recipe(config, agent.spec), *self.arguments(experience.table()))
         self.policies = Policies(s, self.device.policies(self.state))
         self.history: list[tuple[np.ndarray, Any]] = []  # seeds and metrics of the round's updates
         self.seconds = 0.0  # that they took
@@ -200,10 +200,10 @@ class Learning:
         return np.array([p.updates for p in self.progress])
 
 
-def recipe(c: Config) -> str:
+def recipe(c: Config, spec: Spec) -> str:
     """What decides the program of an update besides shapes; the same in every process."""
     s, length = c.schedule, None if c.learner.lr_actor_final is None else c.updates
-    parts = c.gamma, c.n_step, c.normalise, c.learner, c.objective, s.chunk, s.batch, length
+    parts = c.gamma, c.n_step, c.normalise, c.learner, c.objective, s.chunk, s.batch, length, spec.matched
     return repr((*parts, unit_of(c)) if unit_of(c) < s.chunk else parts)
 
 

@@ -15,6 +15,7 @@ alone, what it holds constant would outweigh everything else.
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -29,19 +30,29 @@ RANDOM_EPISODES = 4
 PAIRS_OF = 8  # demonstrations, at most, are compared with each other
 
 
-def transitions(episodes: Sequence[np.ndarray]) -> np.ndarray:
+def transitions(episodes: Sequence[np.ndarray], part: Any = slice(None)) -> np.ndarray:
     """States [T+1, o] of episodes -> (s, s' - s) of `MOST` of their transitions, evenly spaced, or of all:
-    [N, 2 o]."""
-    obs, after = (np.concatenate([e[part] for e in episodes]) for part in (slice(-1), slice(1, None)))
+    [N, 2 o], or as many as a `part` of a state has."""
+    obs, after = (np.concatenate([e[at, part] for e in episodes]) for at in (slice(-1), slice(1, None)))
     some = np.linspace(0, len(obs) - 1, min(len(obs), MOST)).round().astype(int)
     return np.concatenate([obs[some], after[some] - obs[some]], 1)
 
 
 class Likeness:
-    """Measures episodes by demonstrations; each argument is a list of states [T+1, o]."""
+    """Measures episodes by demonstrations; each argument is a list of states [T+1, o].
 
-    def __init__(self, demos: Sequence[np.ndarray], random: Sequence[np.ndarray], seed: int = 0):
-        rows = [transitions(demos), transitions(random)]
+    Of a state a `part` alone may count.
+    """
+
+    def __init__(
+        self,
+        demos: Sequence[np.ndarray],
+        random: Sequence[np.ndarray],
+        seed: int = 0,
+        part: tuple[int, ...] | None = None,
+    ):
+        self._part = slice(None) if part is None else np.array(part)
+        rows = [transitions(demos, self._part), transitions(random, self._part)]
         self._mean = np.mean([r.mean(0) for r in rows], 0)
         second = np.mean([np.square(r - self._mean).mean(0) for r in rows], 0)
         self._scale = 1 / np.sqrt(np.maximum(second, 1e-12))
@@ -70,18 +81,18 @@ class Likeness:
 
     def _quantiles(self, episodes: Sequence[np.ndarray]) -> np.ndarray:
         """Of what the directions show, [DIRECTIONS, QUANTILES]."""
-        rows = ((transitions(episodes) - self._mean) * self._scale).astype(np.float32)
+        rows = ((transitions(episodes, self._part) - self._mean) * self._scale).astype(np.float32)
         shown = np.sort(self._directions.T @ rows.T, axis=1)
         at = (np.arange(QUANTILES) + 0.5) / QUANTILES * (len(rows) - 1)
         low, high, part = np.floor(at).astype(int), np.ceil(at).astype(int), (at % 1).astype(np.float32)
         return shown[:, low] + part * (shown[:, high] - shown[:, low])
 
 
-def likeness_to(demos: Demos, envs: Sequence[Env]) -> Likeness:
+def likeness_to(demos: Demos, envs: Sequence[Env], part: tuple[int, ...] | None = None) -> Likeness:
     """`demos` have the steps of the environments, which play the random actions. Those are the same for all
     runs, so that likeness can be compared: they depend neither on a run's seed nor on how many `envs` are."""
     shape = envs[0].max_steps, RANDOM_EPISODES, envs[0].action_dim
     action = np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32)
     starts = [reset_seed(0, RANDOM, k) for k in range(RANDOM_EPISODES)]
     random = play(envs, starts, lambda obs, noise: noise, action)
-    return Likeness([obs for obs, _ in demos.episodes()], random.states)
+    return Likeness([obs for obs, _ in demos.episodes()], random.states, part=part)

@@ -28,7 +28,9 @@ import numpy as np
 from sfm.agents.agent import make_agent
 from sfm.config import Config
 from sfm.demos import Demos
+from sfm.demos.matching import aligned, check_part, matched
 from sfm.envs import Env
+from sfm.envs.base import rewarded
 from sfm.training import halves, offline
 from sfm.training.assess import Assessment
 from sfm.training.buffer import Episodes
@@ -54,14 +56,17 @@ class Training:
         self.progress = [SeedProgress(config.seed + k) for k in range(config.seeds)]
         self.experience = Experience(s, make_env, self.progress, config.action_repeat)
         env = self.experience.env
-        self.agent = make_agent(config, env.obs_dim, env.action_dim, env.terminates)
+        part = matched(demos, config.match, env)
+        check_part(config, part, env)
+        self.agent = make_agent(config, env.obs_dim, env.action_dim, env.terminates, part)
+        known = demos and aligned(demos, env)
         plan = self.agent.objective.offline
         if not plan:
             self.experience.check_room()
         self.clock = Clock(s, self.experience.round_steps, (plan and plan.patience) or math.inf)
-        self.learning = Learning(config, self.agent, self.clock, self.experience, demos, beginning)
+        self.learning = Learning(config, self.agent, self.clock, self.experience, known, beginning)
         self.policies = self.learning.policies
-        self.evaluator = Evaluator(self.clock, make_env, demos)
+        self.evaluator = Evaluator(self.clock, make_env, known, part)
         self.seconds = 0.0
         self.half: Half | None = None  # a round that was stopped before its end
 
@@ -136,7 +141,8 @@ class Training:
         episodes = self._collect(running)
         rows = {i: self.progress[i].row() for i in running}
         for i, e in episodes.items():
-            rows[i]["train/return"] = float(e.returns.mean())
+            if rewarded(self.experience.env):
+                rows[i]["train/return"] = float(e.returns.mean())
         if self.config.schedule.assesses:
             self._assess(episodes, rows)
         self._refresh(running, rows)

@@ -103,7 +103,7 @@ def test_it_learns_the_inverse_model_from_replay_alone():
     config = Config(gamma=SPEC.gamma, objective=BCOConfig(), learner=LEARNERS["td3"])
     agent = make_agent(config, SPEC.obs_dim, SPEC.action_dim)
     state, batch = agent.init(rng()), random_batch()
-    expected, error = state.objective.fit(InverseConfig(), batch)
+    expected, error = state.objective.fit(InverseConfig(), batch, SPEC)
     after, metrics = agent.update(state, context(batch))
     assert_close(after.objective.trained.net, expected.trained.net)
     assert float(metrics["inverse_loss"]) == pytest.approx(float(error))

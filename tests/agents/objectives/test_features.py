@@ -169,14 +169,40 @@ def test_waves_see_as_many_coordinates_as_asked_for():
         assert spread == pytest.approx(1 / (width * (2 * k) ** 0.5), rel=0.05)
 
 
-def test_waves_tell_behaviours_with_equal_means_apart():
+@pytest.mark.parametrize("coordinates", [(), (1, 0)])
+def test_steps_are_shares_beyond_thresholds_along_unit_directions(coordinates):
+    """Narrow ones: their means are 1 - 2 F(b), and the thresholds b spread like the states."""
+    f, steps = features("steps", dim=4_000, bandwidths=(1e-3,), coordinates=coordinates)
+    weight, shift = np.asarray(f.phi(steps).weight), np.asarray(f.phi(steps).shift)
+    steepness = np.linalg.norm(weight, axis=0)
+    np.testing.assert_allclose(steepness, 1e3 / 2**0.5, rtol=1e-5)
+    each = (weight != 0).sum(0)
+    np.testing.assert_array_equal(each, np.resize([k or SPEC.obs_dim for k in coordinates or (0,)], 4_000))
+    threshold = -shift / steepness
+    assert threshold.std() == pytest.approx(1.2, rel=0.05)
+    states = np.random.default_rng(1).standard_normal((2_000, SPEC.obs_dim)).astype(np.float32)
+    beyond = (states @ (weight / steepness) > threshold).mean(0)
+    np.testing.assert_allclose(np.asarray(f.phi(steps)(states)).mean(0), 2 * beyond - 1, atol=0.02)
+
+
+def test_steps_point_to_the_expert_from_far_away():
+    """The gap of means grows with the distance of two states, where that of waves comes round again."""
+    f, steps = features("steps", dim=2_000, coordinates=(1, 0))
+    far = np.linspace(0, 6, 7, dtype=np.float32)[:, None] * np.ones(SPEC.obs_dim, np.float32)
+    phi = np.asarray(f.phi(steps)(far))
+    gap = np.square(phi - phi[0]).mean(1)
+    assert (np.diff(gap) > 0).all()
+
+
+@pytest.mark.parametrize("method", ["fourier", "steps"])
+def test_behaviours_with_equal_means_are_told_apart(method):
     """All mass at 0, or half at -2 and half at 2: a mean of states sees no difference."""
-    f, waves = features("fourier", dim=512)
+    f, waves = features(method, dim=512)
     still, swinging = np.zeros((2, 200, SPEC.obs_dim), np.float32)
     swinging[::2, 0], swinging[1::2, 0] = -2.0, 2.0
     phi = f.phi(waves)
     gap = np.square(phi(still).mean(0) - phi(swinging).mean(0)).mean()
-    assert gap > 0.1
+    assert gap > 0.05
     assert np.square(phi(swinging[:100]).mean(0) - phi(swinging[100:]).mean(0)).mean() < 1e-10
 
 

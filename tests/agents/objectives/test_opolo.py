@@ -113,7 +113,7 @@ def test_the_actor_ascends_the_lower_twin_and_clones_inferred_actions():
     following = np.concatenate([states[1 : n + 1] for states, n in zip(demos.obs, demos.length, strict=True)])
     where = [int(np.flatnonzero((rows == obs).all(-1))[0]) for obs in np.asarray(seen[0])]
     assert len(set(where)) > 4  # all over the demonstrations
-    action = o.inverse(rows[where], following[where])
+    _, action = o.inverse(rows[where], following[where], SPEC)
 
     def loss(net: MLP):
         q = all_twins(state.critic.net, batch.obs, jnp.tanh(net(batch.obs))).min(0)

@@ -12,6 +12,7 @@ from sfm.demos import Demos, load, save
 from sfm.demos.doctor import examine, examine_file
 from sfm.envs import TASKS, make
 from sfm.errors import SfmError
+from sfm.presets import preset
 
 SHARED = Path(__file__).parents[4] / "shared" / "demos"
 HELD = ["cheetah_run", "walker_walk", "quadruped_walk"]  # one task of each body
@@ -135,7 +136,7 @@ def test_planted_faults_are_found(healthy, task, fault):
         mean, std = obs.mean((0, 1)), obs.std((0, 1))
         findings = examine(changed(healthy[task], lambda o: (o - mean) / std), task)
     else:
-        findings = examine(changed(healthy[task], FAULTS[fault][0]), task)
+        findings = examine(changed(healthy[task], FAULTS[fault][0]), task, preset("sfm-td7"))
     assert any(re.search(FAULTS[fault][1], finding.what) for finding in findings), findings
     assert all(finding.advice and "\n" not in finding.what + finding.advice for finding in findings)
 
@@ -181,6 +182,18 @@ def test_terminations():
     until = examine(Demos.from_list([falling[: over + 1]]), task)
     assert any("ends where 'InvertedPendulum-v5' terminates" in f.what for f in until), until
     assert not any("go through" in f.what for f in until)
+
+
+def test_the_preset_decides_whether_length_and_end_matter():
+    """`fast` compares visited states: no sum is cut short, and nothing follows the last one."""
+    falling = balancing(0, 60)
+    short = Demos.from_list([falling[: int(np.argmax(np.abs(falling[:, 1]) > 0.2)) + 1]])
+    said = {name: [f.what + f.advice for f in examine(short, "InvertedPendulum-v5", preset(name))]
+            for name in ("fast", "sfm-td7", "bc")}  # fmt: skip
+    assert any("too short for the discount 0.99" in text for text in said["sfm-td7"])
+    assert any("--objective.tail truncate" in text for text in said["sfm-td7"])
+    for name in ("fast", "bc"):
+        assert not any("too short" in text or "tail" in text for text in said[name]), said[name]
 
 
 @pytest.mark.parametrize("task", HELD)
@@ -236,6 +249,8 @@ def test_silent_on_the_authors_demonstrations(task):
         "hopper_hop",
         "Pendulum-v1",
         "probe_point",
+        "Ant-v5",  # contact forces, zero in between and clipped; blows
+        "HumanoidStandup-v5",
     ],
 )
 def test_silent_on_other_motion_of_the_environment(task):

@@ -78,10 +78,10 @@ class BCO(Cloning[BCOConfig, InverseModel], config=BCOConfig):
         return InverseModel.create(self.config.inverse, self.spec, rng)
 
     def update(self, o: InverseModel, context: Context) -> tuple[InverseModel, Array, Metrics]:
-        o, error = o.fit(self.config.inverse, context.batch)
+        o, error = o.fit(self.config.inverse, context.batch, self.spec)
         return o, jnp.zeros_like(context.batch.reward)[:, None], {"inverse_loss": error}
 
     def penalty(self, o: InverseModel, context: Context) -> Penalty:
         demos, count = context.demos, context.batch.obs.shape[0]
-        obs, following = draw_pairs(context.key, demos.obs, demos.length, count)
-        return cloning(obs, o(obs, following).clip(-1, 1))
+        obs, action = o(*draw_pairs(context.key, demos.obs, demos.length, count), self.spec)
+        return cloning(obs, action.clip(-1, 1))

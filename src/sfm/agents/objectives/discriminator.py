@@ -23,9 +23,10 @@ class Discriminator(Objective[DiscriminatorConfig, Trained[MLP]], config=Discrim
 
     def init(self, rng: np.random.Generator) -> Trained[MLP]:
         states = 2 if self.config.sees == "pair" else 1
-        return make_cost(self.config.cost, states * self.spec.obs_dim, rng)
+        return make_cost(self.config.cost, states * self.spec.matched_dim, rng)
 
     def _seen(self, obs: Array, next_obs: Array) -> Array:
+        obs, next_obs = self.spec.part(obs), self.spec.part(next_obs)
         return joined(obs, next_obs) if self.config.sees == "pair" else obs
 
     def reward(self, f: Trained[MLP], obs: Array, next_obs: Array) -> Array:

@@ -14,6 +14,8 @@ from sfm.agents.optim import Trained, adam, copy, polyak
 from sfm.agents.types import Batch, Metrics, Spec
 from sfm.config import FeatureConfig
 
+THRESHOLDS = 1.2  # spread of those of steps, where states have a spread of 1
+
 
 class Features(Protocol):
     """phi never receives a gradient from psi or the actor: they see it through `stop_gradient` only."""
@@ -59,15 +61,46 @@ class Waves(eqx.Module):
         return 2**0.5 * jnp.cos(obs @ self.weight + self.phase)
 
 
+class Steps(eqx.Module):
+    """phi(s) = tanh(W s + b): soft steps along random directions.
+
+    The mean of a step tells which share of states lies beyond its threshold. So equal means are equal
+    distributions along every direction; the gap is about a sliced Cramer distance. Unlike a wave a step does
+    not come round again: however far away a state is, the witness points to where the expert has more.
+    """
+
+    weight: Array | np.ndarray
+    shift: Array | np.ndarray
+
+    def __call__(self, obs: Array) -> Array:
+        return jnp.tanh(obs @ self.weight + self.shift)
+
+
 def make_waves(config: FeatureConfig, spec: Spec, rng: np.random.Generator) -> Waves:
-    shape = o, d = spec.obs_dim, config.dim
-    counts = config.coordinates or (o,)
-    each = np.minimum(np.resize(counts, d), o)  # how many coordinates a wave sees
-    seen = rng.random(shape).argsort(0) < each
-    widths = np.resize(np.repeat(config.bandwidths, len(counts)), d)  # every pair of both comes in turn
-    distance = (2 * each) ** 0.5  # of two standardised states, root mean square
-    weight = seen * rng.standard_normal(shape) / (distance * widths)
+    direction, sees, width = _directions(config, spec, rng)
+    distance = (2 * sees) ** 0.5  # of two standardised states, root mean square
+    weight = direction / (width * distance)
     return Waves(weight.astype(np.float32), rng.uniform(0, 2 * np.pi, config.dim).astype(np.float32))
+
+
+def make_steps(config: FeatureConfig, spec: Spec, rng: np.random.Generator) -> Steps:
+    direction, _, width = _directions(config, spec, rng)
+    steepness = 1 / (width * 2**0.5)  # that distance along one direction
+    weight = steepness * direction / np.linalg.norm(direction, axis=0)
+    shift = -steepness * THRESHOLDS * rng.standard_normal(config.dim)
+    return Steps(weight.astype(np.float32), shift.astype(np.float32))
+
+
+def _directions(
+    config: FeatureConfig, spec: Spec, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Normal numbers [o, d] in the coordinates that a feature sees; how many those are and its width, [d]."""
+    shape = o, d = spec.obs_dim, config.dim
+    counts = [min(k, o) or o for k in config.coordinates or (o,)]
+    sees = np.resize(counts, d)
+    seen = rng.random(shape).argsort(0) < sees
+    width = np.resize(np.repeat(config.bandwidths, len(counts)), d)  # every pair of both comes in turn
+    return seen * rng.standard_normal(shape), sees, width
 
 
 class Fixed:

@@ -42,8 +42,8 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
 
     def init(self, rng: np.random.Generator) -> OPOLOState:
         return OPOLOState(
-            make_cost(self.config.cost, 2 * self.spec.obs_dim, rng),
-            Moments.zeros(self.spec.obs_dim),
+            make_cost(self.config.cost, 2 * self.spec.matched_dim, rng),
+            Moments.zeros(self.spec.matched_dim),
             InverseModel.create(self.config.inverse, self.spec, rng),
             zeros(dtype=np.int32),
             {"cost_gap": zeros(), "inverse_loss": zeros()},
@@ -51,8 +51,13 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
 
     def reward(self, o: OPOLOState, obs: Array, next_obs: Array) -> Array:
         """-log P(these are the policy's) [..., 1], between 0 and `MAX_REWARD`."""
-        cost = o.cost.net(standardised_pair(o.moments, obs, next_obs))
+        cost = o.cost.net(self._pair(o.moments, obs, next_obs))
         return jax.nn.softplus(-cost).clip(max=MAX_REWARD)
+
+    def _pair(self, moments: Moments, obs: Array, next_obs: Array) -> Array:
+        """What is matched of two states, as the cost sees it."""
+        part = self.spec.part
+        return standardised_pair(moments, part(obs), part(next_obs), self.spec._replace(matched=None))
 
     def update(self, o: OPOLOState, context: Context) -> tuple[OPOLOState, Array, Metrics]:
         c, batch, step = self.config, context.batch, context.step
@@ -66,14 +71,14 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
         batch, demos = context.batch, context.demos
         k_expert, k_fit = jax.random.split(context.key)
         pairs = draw_pairs(k_expert, demos.obs, demos.length, batch.obs.shape[0])
-        moments = o.moments.add(pairs[0])
-        expert = standardised_pair(moments, *pairs)
-        agent = standardised_pair(moments, batch.obs, batch.next_obs)
+        moments = o.moments.add(self.spec.part(pairs[0]))
+        expert = self._pair(moments, *pairs)
+        agent = self._pair(moments, batch.obs, batch.next_obs)
         cost, metrics = fit_cost(o.cost, self.config.cost, expert, agent, k_fit)
         return o._replace(cost=cost, moments=moments, latest=o.latest | {"cost_gap": metrics["cost_gap"]})
 
     def _fit_inverse(self, o: OPOLOState, batch: Batch) -> OPOLOState:
-        inverse, error = o.inverse.fit(self.config.inverse, batch)
+        inverse, error = o.inverse.fit(self.config.inverse, batch, self.spec)
         return o._replace(inverse=inverse, latest=o.latest | {"inverse_loss": error})
 
     def critic_loss(
@@ -86,8 +91,7 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
     def penalty(self, o: OPOLOState, context: Context) -> Penalty:
         """Clone the inferred actions on the expert's states."""
         demos, count = context.demos, context.batch.obs.shape[0]
-        obs, next_obs = draw_pairs(context.key, demos.obs, demos.length, count)
-        error = cloning(obs, o.inverse(obs, next_obs))
+        error = cloning(*o.inverse(*draw_pairs(context.key, demos.obs, demos.length, count), self.spec))
         return lambda pi: self.config.clone * error(pi)
 
     def score(self, o: OPOLOState, obs: Array, length: Array, terminated: Array, returns: Array) -> Array:

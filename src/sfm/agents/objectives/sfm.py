@@ -27,6 +27,7 @@ from sfm.agents.objectives.features import (
     Hilbert,
     Predictive,
     SideBySide,
+    make_steps,
     make_waves,
 )
 from sfm.agents.optim import Average, Moments, zeros
@@ -40,6 +41,7 @@ CENTRE_DECAY = 0.995  # of the running mean of phi, per update
 def make_features(config: FeatureConfig, spec: Spec) -> Features:
     kinds: dict[str, Any] = {"random": Fixed, "hr": Hilbert, "adversarial": Adversarial}
     kinds["fourier"] = functools.partial(Fixed, make=make_waves)
+    kinds["steps"] = functools.partial(Fixed, make=make_steps)
     kinds |= {name: functools.partial(Predictive, task=task) for name, task in PREDICTIONS.items()}
     parts = {name: kinds[name](config, spec) for name in config.methods}
     return SideBySide(parts) if len(parts) > 1 else parts[config.method]
@@ -80,10 +82,10 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
 
     def __init__(self, config: SFMConfig, spec: Spec):
         super().__init__(config, spec)
-        self.features = make_features(config.features, spec)
+        self.features = make_features(config.features, spec._replace(obs_dim=spec.matched_dim))
         self.alive = config.features.alive_weight if spec.terminates else 0.0
         self.parts = dict.fromkeys(config.features.methods, config.features.dim)  # of phi, and their sizes
-        self.parts |= {"state": spec.obs_dim} if config.features.state_weight else {}
+        self.parts |= {"state": spec.matched_dim} if config.features.state_weight else {}
         self.base = sum(self.parts.values())
         self.dim = self.base + bool(self.alive)
         self.critics = config.critics
@@ -98,7 +100,7 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
 
     def init(self, rng: np.random.Generator) -> SFMState:
         d, zero = self.dim, Average.zeros
-        moments = Moments.zeros(self.spec.obs_dim) if self.spec.normalise == "features" else None
+        moments = Moments.zeros(self.spec.matched_dim) if self.spec.normalise == "features" else None
         return SFMState(self.features.init(rng), moments, zero(self.base), zero(d), zero(d), zeros(d))
 
     def recent(self, total: np.ndarray, done: np.ndarray) -> np.ndarray:
@@ -116,8 +118,9 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
         return self.phi(o, obs)
 
     def _seen(self, o: SFMState, obs: Array) -> Array:
-        """States as the features see them."""
-        return o.moments.standardise(obs) if o.moments else obs
+        """What is matched of states, as the features see it."""
+        part = self.spec.part(obs)
+        return o.moments.standardise(part) if o.moments else part
 
     def _whole(self, phi: Array, seen: Array) -> Array:
         """phi with the states it saw beside it, where asked for."""
@@ -131,10 +134,9 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
         return self.scale * phi
 
     def update(self, o: SFMState, context: Context) -> tuple[SFMState, Array, Metrics]:
-        batch = context.batch
         if o.moments:
-            o = o._replace(moments=o.moments.add(batch.obs))
-            batch = batch.seen(functools.partial(self._seen, o))
+            o = o._replace(moments=o.moments.add(self.spec.part(context.batch.obs)))
+        batch = context.batch.seen(functools.partial(self._seen, o))
 
         def learn(f):
             return self.features.learn(f, batch)
@@ -245,7 +247,7 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
     ) -> tuple[SFMState, Metrics]:
         assert isinstance(self.features, Adversarial)
         k_agent, k_expert, k_fit = jax.random.split(key, 3)
-        o = o._replace(moments=o.moments.begun(obs)) if o.moments else o
+        o = o._replace(moments=o.moments.begun(self.spec.part(obs))) if o.moments else o
         n = self.config.features.refresh_batch
         agent = self._seen(o, draw_states(k_agent, obs, length, n))
         expert = self._seen(o, draw_states(k_expert, demos.obs, demos.length, n))

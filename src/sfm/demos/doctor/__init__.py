@@ -2,17 +2,19 @@
 
 from pathlib import Path
 
+from sfm.config import Config
 from sfm.demos.doctor import checks, motion
-from sfm.demos.doctor.findings import Finding, error
-from sfm.demos.doctor.reference import reference
+from sfm.demos.doctor.findings import Finding, error, warning
+from sfm.demos.doctor.reference import Reference, reference
 from sfm.demos.load import load
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
+from sfm.presets import DEFAULT, preset
 
-__all__ = ["Finding", "examine", "examine_file"]
+__all__ = ["Finding", "examine", "examine_file", "judge"]
 
 
-def examine_file(path: str | Path, task: str, gamma: float = 0.99) -> list[Finding]:
+def examine_file(path: str | Path, task: str, config: Config | None = None) -> list[Finding]:
     """As `examine`, for a file; one that cannot be read is a finding."""
     reference(task)  # an unknown task is the caller's mistake, not the file's
     try:
@@ -21,17 +23,27 @@ def examine_file(path: str | Path, task: str, gamma: float = 0.99) -> list[Findi
         not_finite = "is NaN" in str(problem) or "is infinite" in str(problem)
         advice = checks.REMOVE_NAN if not_finite else "Nothing else can be checked before."
         return [error(str(problem), advice)]
-    return examine(demos, task, gamma)
+    return examine(demos, task, config)
 
 
-def examine(demos: Demos, task: str, gamma: float = 0.99) -> list[Finding]:
+def examine(demos: Demos, task: str, config: Config | None = None) -> list[Finding]:
     """Compares demonstrations with what the environment called `task` produces; [] if all is well.
 
-    gamma is the discount that will be trained with: it decides how long a demonstration must be.
+    config is what will be trained, by default the preset `fast`: it decides whether a demonstration is too
+    short, and whether its end matters.
     """
     env = reference(task)
+    if demos.names is not None:
+        part = f"states have a part of the dimensions alone: {', '.join(demos.names)}"
+        return [warning(part, "Training takes a part; nothing else is examined of it.")]
+    return judge(demos, env, config or preset(DEFAULT))
+
+
+def judge(demos: Demos, env: Reference, config: Config) -> list[Finding]:
+    """Compares demonstrations with what was seen of an environment."""
     for check in checks.DECISIVE:
         if found := list(check(demos, env)):
             return found
     found = [finding for check in checks.FURTHER for finding in check(demos, env)]
-    return [*found, *motion.examine(demos, env), *checks.too_short(demos, env, gamma)]
+    found += [*checks.terminations(demos, env, config), *motion.examine(demos, env)]
+    return [*found, *checks.too_short(demos, env, config)]

@@ -5,11 +5,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sfm.config import Config, SFMConfig
 from sfm.demos.doctor.findings import Finding, called, error, listed, warning
 from sfm.demos.doctor.reference import Reference
 from sfm.demos.types import Demos
 
-REMOVE_NAN = "Cut the demonstration before that time, or record it again; do not fill gaps with zeros."
+REMOVE_NAN = (
+    "Cut the demonstration before that time (sfm demos convert --slice :TIME), or record it again; "
+    "do not fill gaps with zeros."
+)
 
 
 def _states(demos: Demos) -> np.ndarray:
@@ -35,9 +39,9 @@ def _dimensions(demos: Demos, env: Reference) -> Iterator[Finding]:
     if found == env.obs_dim + env.action_dim:
         advice = "That is states and actions together: store the actions apart, as `action`."
     elif found == 2 * env.obs_dim:
-        advice = "That is two states beside each other: keep only the first half of each row."
+        advice = f"That is two states beside each other: sfm demos convert --columns 0-{env.obs_dim - 1}"
     elif found == env.obs_dim + 1:
-        advice = "One column too many: perhaps a row number, the time or the reward. Remove it."
+        advice = "One column too many, perhaps the time or the reward: sfm demos convert --drop COLUMN"
     yield error(f"states have {found} dimensions, '{env.name}' has {env.obs_dim}", advice)
 
 
@@ -57,17 +61,23 @@ def _lengths(demos: Demos, env: Reference) -> Iterator[Finding]:
     if long.any():
         yield warning(
             f"longer than an episode of '{env.name}', {env.max_steps} steps: {listed('demonstration', long)}",
-            "Perhaps several episodes are joined, or frames were added: split or subsample the file.",
+            "Perhaps episodes are joined, or frames were added: sfm demos convert --slice A:B, or --every K",
         )
 
 
-def too_short(demos: Demos, env: Reference, gamma: float) -> Iterator[Finding]:
+def discounts(config: Config) -> bool:
+    """Whether a run sums what follows a demonstration's first state, so that its length and end matter."""
+    return isinstance(config.objective, SFMConfig) and config.objective.match_from == "start"
+
+
+def too_short(demos: Demos, env: Reference, config: Config) -> Iterator[Finding]:
+    gamma = config.gamma ** (1 / max(config.action_repeat, 1))  # per step of the environment
     short = (demos.length < env.max_steps) & (gamma**demos.length > 0.05)
-    if short.any():
+    if discounts(config) and short.any():
         least, enough = demos.length[short].min(), int(np.ceil(np.log(0.05) / np.log(gamma)))
         yield warning(
-            f"too short for the discount {gamma}: {listed('demonstration', short)}; after {least} steps "
-            f"the future still weighs {gamma**least:.0%}",
+            f"too short for the discount {config.gamma}: {listed('demonstration', short)}; after {least} "
+            f"steps the future still weighs {gamma**least:.0%}",
             f"Record {min(enough, env.max_steps)} steps or more, or train with a smaller gamma.",
         )
 
@@ -86,8 +96,10 @@ def _starts(demos: Demos, env: Reference) -> Iterator[Finding]:
 
 
 def _constant(demos: Demos, env: Reference) -> Iterator[Finding]:
-    long = [obs for obs, _ in demos.episodes() if len(obs) > 10]
-    if constant := [i for i in np.flatnonzero(env.varying) if any(np.ptp(obs[:, i]) == 0 for obs in long)]:
+    constant = np.zeros(env.obs_dim, bool)
+    for obs, _ in demos.episodes():  # what waits for a contact may wait for all of a short demonstration
+        constant |= (np.ptp(obs, axis=0) == 0) & env.varying & (len(obs) > np.maximum(10, 2 * env.still))
+    if constant.any():
         yield error(
             f"no change at all in {env.dimensions(constant)} of some demonstration; "
             f"in '{env.name}' there always is",
@@ -142,8 +154,9 @@ def _clipped(demos: Demos, env: Reference) -> Iterator[Finding]:
         end = extreme(obs, axis=0)
         there = obs == end
         visits = (there[1:] & ~there[:-1]).sum(0)  # a body at rest stays, what is clipped comes and goes
-        # The environment's own limits show in its own extremes.
+        # The environment's own limits show in its own extremes, and as values to which it comes back.
         own = np.abs(end - extreme(env.states, axis=0)) <= 0.05 * span
+        own |= (env.states == end).sum(0) > 2
         bad |= (there.mean(0) > 0.02) & (visits > 4) & ~own
     if bad.any():
         yield warning(
@@ -162,11 +175,11 @@ def _bounds(demos: Demos, env: Reference) -> Iterator[Finding]:
         yield error(
             f"outside [-1, 1], where '{env.name}' keeps them: {env.dimensions(beyond)} "
             f"(up to {largest[beyond].max():.3g})",
-            "Check units, offsets and the order of columns.",
+            "Check units (sfm demos convert --scale), offsets and the order of columns (--reorder).",
         )
 
 
-def _terminations(demos: Demos, env: Reference) -> Iterator[Finding]:
+def terminations(demos: Demos, env: Reference, config: Config) -> Iterator[Finding]:
     """What lies outside where the environment went on, in every dimension in which all of its ends do."""
     if len(env.ends) < 5:
         return
@@ -183,11 +196,13 @@ def _terminations(demos: Demos, env: Reference) -> Iterator[Finding]:
             "Cut them there, or record with the environment's own terminations.",
         )
     if ending := [i for i, x in enumerate(over) if x[-1] and i not in passing]:
-        yield warning(
-            f"ends where '{env.name}' terminates: {listed('demonstration', ending)} (see {where})",
-            "An expert that fails is a poor one to follow; if it is meant to end there, train with "
-            "--objective.tail truncate, so that nothing follows.",
-        )
+        advice = "An expert that fails is a poor one to follow"
+        if discounts(config) and config.objective.tail != "truncate":  # pyright: ignore[reportAttributeAccessIssue]
+            advice += (
+                "; if it is meant to end there, train with --objective.tail truncate, so that nothing follows"
+            )
+        what = f"ends where '{env.name}' terminates: {listed('demonstration', ending)} (see {where})"
+        yield warning(what, f"{advice}.")
 
 
 def _scale(demos: Demos, env: Reference) -> Iterator[Finding]:
@@ -197,9 +212,11 @@ def _scale(demos: Demos, env: Reference) -> Iterator[Finding]:
     large = (ratio > 10) & (reach > 1e-6)
     if large.any():
         factor = float(np.median(ratio[large]))
-        advice = "Check units (millimetres, degrees), offsets and the order of columns."
+        advice = "Check units (sfm demos convert --scale), offsets and the order of columns (--reorder)."
         if 20 < factor < 180 and large.sum() > 1:
-            advice = "Perhaps degrees instead of radians (a factor of 57.3): convert them."
+            advice = (
+                "Perhaps degrees instead of radians (a factor of 57.3): sfm demos convert --degrees COLUMNS"
+            )
         yield error(
             f"about {factor:.2g} times larger than anything seen in '{env.name}': {env.dimensions(large)}",
             advice,
@@ -231,12 +248,12 @@ def _actions(demos: Demos, env: Reference) -> Iterator[Finding]:
     if demos.action.shape[2] != env.action_dim:
         yield error(
             f"actions have {demos.action.shape[2]} dimensions, '{env.name}' has {env.action_dim}",
-            "Remove the actions, which state-only methods do not need, or record them again.",
+            "Remove the actions, which state-only methods do not need: sfm demos convert --drop action",
         )
     elif (largest := float(np.abs(demos.action).max())) > 1.0 + 1e-4:
         yield warning(
             f"actions reach {largest:.3g}, but lie within [-1, 1] here",
-            "Map them from the actuators' range to [-1, 1].",
+            "Map them from the actuators' range to [-1, 1]: sfm demos convert --scale action=FACTOR",
         )
     elif not demos.action.any():
         yield warning("all actions are zero", "If they were not recorded, leave them out.")
@@ -245,5 +262,5 @@ def _actions(demos: Demos, env: Reference) -> Iterator[Finding]:
 DECISIVE = _finite, _dimensions, _standardised  # each makes the checks after it meaningless
 FURTHER = (
     *(_lengths, _starts, _constant, _duplicates, _precision, _clipped, _bounds, _scale),
-    *(_terminations, _actions),
+    _actions,
 )

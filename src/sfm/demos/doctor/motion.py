@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfm.demos.doctor.findings import Finding, called, error, listed, warning
-from sfm.demos.doctor.reference import Law, Reference, pausing, under
+from sfm.demos.doctor.reference import Law, Reference, doubled, pausing, under
 from sfm.demos.types import Demos
 
 DEGREES = 180 / np.pi
@@ -37,7 +37,7 @@ def _repeats(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
     if pauses > (0.05 if env.pauses == 0 else 0.25 + 2 * env.pauses):
         yield warning(
             f"{pauses:.0%} of the states repeat the one before exactly, and then motion goes on",
-            "Frames were duplicated, or the recorder ran faster than the environment: drop the repeats.",
+            "Frames were duplicated, or the recorder ran too fast: sfm demos convert --every 2",
         )
 
 
@@ -49,7 +49,7 @@ def _circles(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
         yield error(
             f"dimensions {pairs}{' and others' if len(wrong) > 4 else ''} are cosine and sine of an angle in "
             f"'{env.name}', on a circle of radius 1; here the radius is about {_radius(episodes, env):.2g}",
-            "Check the order of columns, and that nothing was scaled, standardised or smoothed.",
+            "Check the order of columns (sfm demos convert --reorder); was anything scaled or smoothed?",
         )
 
 
@@ -101,7 +101,7 @@ def _pace(slope: float, env: Reference) -> Finding:
     return error(
         f"a step moves only {slope:.2g} times as far as one control step of '{env.name}' does: "
         f"the frame rate is about {1 / slope:.2g} times too high",
-        f"Keep one state in {max(2, round(1 / slope))}.",
+        f"Keep one state in {max(2, round(1 / slope))}: sfm demos convert --every {max(2, round(1 / slope))}",
     )
 
 
@@ -112,9 +112,11 @@ def _units(fits: list[Fit], env: Reference) -> Finding:
     others = f" (and {len(fits) - 1} more such pairs)" if len(fits) > 1 else ""
     advice = "One of the two is in another unit, scaled or standardised: undo it."
     if abs(factor / DEGREES - 1) < 0.2:
-        advice = "The first is in degrees, the velocity in radians per second: convert to radians."
+        advice = (
+            "The first is in degrees, the velocity in radians per second: sfm demos convert --degrees COLUMNS"
+        )
     elif abs(factor * DEGREES - 1) < 0.2:
-        advice = "The velocity is in degrees per second: convert to radians per second."
+        advice = "The velocity is in degrees per second: sfm demos convert --degrees COLUMNS"
     elif factor < 0:
         advice = "One of the two has the wrong sign, or columns are in another order."
     return error(which + others, advice)
@@ -130,25 +132,16 @@ def _order(episodes: list[np.ndarray], fits: list[Fit], env: Reference) -> Findi
         hint = f" Dimension {fits_better} would fit where dimension {should} should."
     return error(
         f"{law.what} does not move as its velocity says ({env.dimensions(partners)})",
-        f"Columns are in another order, or the states are noisy, smoothed or shuffled in time.{hint}",
+        f"Columns are in another order (sfm demos convert --reorder), or the states are noisy, smoothed or "
+        f"shuffled in time.{hint}",
     )
 
 
 def _gaps(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
     """Single steps that go the way of their velocities, but about twice as far: a frame is missing there."""
-    if len(env.laws) < 3:  # a direction needs several
-        return
-    clear, far = np.zeros(len(episodes)), np.zeros(len(episodes))
-    for i, x in enumerate(episodes):
-        move, predicted = under(env.laws, [x], env.circles)
-        unit = np.sqrt(np.mean(move**2, axis=0)) + 1e-9
-        move, predicted = move / unit, predicted / unit
-        cross, power = (move * predicted).sum(1), (predicted**2).sum(1)
-        along = cross > 0.9 * np.sqrt(power * (move**2).sum(1))
-        moving = along & (power > 0.1 * len(env.laws))
-        clear[i], far[i] = moving.sum(), (moving & (cross > 1.6 * power)).sum()
-    # Healthy demonstrations stay below 0.8%.
-    bad = (far > 0.015 * clear) & (far >= 5)
+    clear, far = np.array([doubled(env.laws, x, env.circles) for x in episodes]).T
+    # Healthy demonstrations stay below 0.8%, but where blows throw a body about.
+    bad = (far > max(0.015, 6 * env.doubled) * clear) & (far >= 5)
     if bad.any():
         share = far[bad].sum() / clear[bad].sum()
         yield error(

@@ -6,6 +6,8 @@ them; but a velocity stays the rate of its position at any speed, and cosine and
 
 import functools
 import itertools
+import math
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +49,9 @@ class Reference(NamedTuple):
     laws: list[Law]
     residual: np.ndarray  # [laws], how much one step could deviate: the most seen, or half the fastest move
     varying: np.ndarray  # [o] bool, what changes within each episode
+    still: np.ndarray  # [o], the most steps for which it did not
     pauses: float  # the fraction of steps that change nothing before one that does
+    doubled: float  # the fraction of clear steps that go about twice as far as the laws say
     obs_names: tuple[str, ...] = ()
     action_names: tuple[str, ...] = ()
 
@@ -58,11 +62,21 @@ class Reference(NamedTuple):
 
 @functools.lru_cache(maxsize=4)
 def reference(name: str) -> Reference:
-    """Plays the environment: independent, held and extreme random actions, so that it moves in many ways."""
+    """What the environment called `name` does."""
     env = envs.make(name)
-    played = _episodes(env)
-    starts = np.stack([env.reset(seed) for seed in range(_STARTS)]).astype(np.float64)
+    seen = observe(env)
     env.close()
+    return seen
+
+
+def observe(env: envs.Env, seconds: float = math.inf) -> Reference:
+    """Plays the environment: independent, held and extreme random actions, so that it moves in many ways.
+
+    After `seconds` it plays no further episode than the two that laws need.
+    """
+    name = env.name
+    played = _episodes(env, time.monotonic() + seconds)
+    starts = np.stack([env.reset(seed) for seed in range(_STARTS)]).astype(np.float64)
     episodes = [x for x, _ in played]
     states, demos = np.concatenate(episodes), bundled.bundled(name)
     expert = [obs.astype(np.float64) for obs, _ in demos.episodes()] if demos else []
@@ -70,6 +84,7 @@ def reference(name: str) -> Reference:
     circles = _circles(states)
     laws = _laws(episodes, circles, obs_names(env))
     moved, predicted = under(laws, episodes, circles)
+    clear, far = np.sum([doubled(laws, x, circles) for x in episodes], axis=0)
     return Reference(
         name,
         env.obs_dim,
@@ -84,19 +99,23 @@ def reference(name: str) -> Reference:
         laws,
         np.maximum(np.abs(moved - predicted), np.abs(moved) / 2).max(0),  # half: a blow can stop any motion
         np.all([np.ptp(x, axis=0) > 0 for x in episodes], axis=0),
+        np.max([_stillness(x) for x in episodes], axis=0),
         float(np.mean(np.concatenate([pausing(x) for x in episodes]))),
+        float(far / max(clear, 1)),
         obs_names(env),
         action_names(env),
     )
 
 
-def _episodes(env: envs.Env) -> list[tuple[np.ndarray, bool]]:
+def _episodes(env: envs.Env, deadline: float) -> list[tuple[np.ndarray, bool]]:
     """Episodes [T+1,o], and whether each ended in a termination; more of them where they are short."""
     rng = np.random.default_rng(0)
     played = []
     while len(played) < _EPISODES or (
         len(played) < _AT_MOST and sum(len(x) - 1 for x, _ in played) < _EPISODES * min(_STEPS, env.max_steps)
     ):
+        if len(played) >= 2 and time.monotonic() > deadline:
+            break
         played.append(_play(env, rng, len(played)))
     return played
 
@@ -138,6 +157,29 @@ def pausing(x: np.ndarray) -> np.ndarray:
     """[T] bool: nothing changes in this step of x[T+1,o], but in the next. Rest for good is no pause."""
     still = (np.diff(x, axis=0) == 0).all(1)
     return still & ~np.append(still[1:], True)
+
+
+def _stillness(x: np.ndarray) -> np.ndarray:
+    """The most steps in a row for which each dimension of x[T+1,o] does not change, [o]."""
+    longest, now = np.zeros((2, x.shape[1]), int)
+    for same in np.diff(x, axis=0) == 0:
+        now = np.where(same, now + 1, 0)
+        longest = np.maximum(longest, now)
+    return longest
+
+
+def doubled(laws: list[Law], x: np.ndarray, circles: Circles) -> tuple[int, int]:
+    """How many steps of an episode [T+1,o] clearly go the way of their velocities, and how many of those go
+    about twice as far."""
+    if len(laws) < 3:  # a direction needs several
+        return 0, 0
+    move, predicted = under(laws, [x], circles)
+    unit = np.sqrt(np.mean(move**2, axis=0)) + 1e-9
+    move, predicted = move / unit, predicted / unit
+    cross, power = (move * predicted).sum(1), (predicted**2).sum(1)
+    along = cross > 0.9 * np.sqrt(power * (move**2).sum(1))
+    moving = along & (power > 0.1 * len(laws))
+    return int(moving.sum()), int((moving & (cross > 1.6 * power)).sum())
 
 
 def under(laws: list[Law], episodes: list[np.ndarray], circles: Circles) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ _END = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 def read(path: Path, stack: Stack) -> None:
-    """Adds the trajectories of a folder: columns obs [T+1,o] and perhaps acts [T,a] or [T] (all NaN: none).
+    """Adds the trajectories of a folder: obs [T+1,o], perhaps acts [T,a] or [T] (all NaN: none), rews [T].
 
     Arrow alone reads it: the `datasets` library brings pandas and takes seconds to import.
     """
@@ -34,16 +34,21 @@ def read(path: Path, stack: Stack) -> None:
                 raise SfmError(f"{file} is cut off")
         with arrow.memory_map(str(file)) as source, ipc.open_stream(source) as batches:
             names = batches.schema.names
-            if "obs" not in names:
-                raise SfmError(f"{path} has no column 'obs', only: {', '.join(names[:20]) or 'nothing'}")
+            fields = stack.fields(names, "obs")
+            if missing := set(fields) - set(names):
+                found = ", ".join(names[:20]) or "nothing"
+                raise SfmError(f"{path} has no column '{min(missing)}', only: {found}")
             for batch in batches:
                 batch.validate(full=True)
-                obs = batch.column("obs")
-                acts = batch.column("acts") if "acts" in names else None
-                for i in range(len(obs)):
-                    states = _trajectory(obs, i, f"{path}: the states of trajectory {i}")
+                beside = (stack.field(names, name) for name in ("acts", "rews"))
+                acts, rews = (batch.column(name) if name in names else None for name in beside)
+                for i in range(len(batch)):
+                    which = f"{path}: the states of trajectory {i}"
+                    states = np.concatenate([_trajectory(batch.column(f), i, which) for f in fields], axis=1)
                     actions = None if acts is None else _trajectory(acts, i, f"{path}: the actions of {i}")
-                    stack.add(states, None if actions is None or np.isnan(actions).all() else actions)
+                    rewards = None if rews is None else _trajectory(rews, i, f"{path}: the rewards of {i}")
+                    missing = actions is None or np.isnan(actions).all()
+                    stack.add(states, None if missing else actions, reward=rewards)
 
 
 def save(path: str | Path, demos: Demos) -> None:
@@ -53,6 +58,8 @@ def save(path: str | Path, demos: Demos) -> None:
     obs, acts = zip(*demos._replace(action=action).episodes(), strict=True)
     infos = [["{}"] * length for length in demos.length]
     columns = {"obs": obs, "acts": acts, "infos": infos, "terminal": [False] * len(obs)}
+    if demos.reward is not None:
+        columns["rews"] = [reward[:n] for reward, n in zip(demos.reward, demos.length, strict=True)]
     with new_folder(Path(path)) as folder:
         progress = datasets.are_progress_bars_disabled()
         datasets.disable_progress_bars()

@@ -18,7 +18,8 @@ from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
 INFO = Path("meta", "info.json")
-_STATE, _ACTION, _EPISODE, _FRAME = "observation.state", "action", "episode_index", "frame_index"
+_STATE, _ACTION, _REWARD = "observation.state", "action", "next.reward"
+_EPISODE, _FRAME = "episode_index", "frame_index"
 _FILES, _FILE_MB = 1000, 100  # in a folder, and in a file of version 3, at most
 _FPS = 1  # demonstrations have no clock: a step counts as a second
 _TASK = "follow the demonstrations"
@@ -42,27 +43,33 @@ def read(path: Path, stack: Stack) -> None:
     Version 2 has a file per episode, version 3 many episodes per file. The last frame's action is unused.
     """
     if path.is_file():
-        add_blocks(stack, _blocks([path]))
+        add_blocks(stack, _blocks([path], stack))
         return
     info = json.loads((path / INFO).read_text(encoding="utf-8"))
     features = info.get("features") or {}
-    if _STATE not in features:
-        raise SfmError(f"{path} has no '{_STATE}', only: {', '.join(list(features)[:20]) or 'nothing'}")
-    frames = add_blocks(stack, _blocks(sorted(path.glob("data/**/*.parquet"), key=natural)))
+    if missing := set(stack.fields(features, _STATE)) - set(features):
+        found = ", ".join(list(features)[:20]) or "nothing"
+        raise SfmError(
+            f"{path} has no '{min(missing)}', only: {found}; choose with --key in 'sfm demos convert'"
+        )
+    files = (file for file in path.glob("data/**/*.parquet") if not file.name.startswith("."))
+    frames = add_blocks(stack, _blocks(sorted(files, key=natural), stack))
     if (total := info.get("total_frames")) not in (None, frames):
         raise SfmError(f"{path}: {INFO} promises {total} frames, the data has {frames}; files are missing")
 
 
-def _blocks(files: list[Path]) -> Iterator[Block]:
+def _blocks(files: list[Path], stack: Stack) -> Iterator[Block]:
     parquet: Any = need("pyarrow.parquet", "lerobot")
     for path in files:
         # In pieces: else a row group, which may be all of the file, is held at once.
         with parquet.ParquetFile(path, pre_buffer=False, buffer_size=2**20) as file:
             present = set(file.schema_arrow.names)
-            for name in (_STATE, _EPISODE):
+            states = stack.fields(present, _STATE)
+            for name in (*states, _EPISODE):
                 if name not in present:
                     raise SfmError(f"{path} has no column '{name}', only: {', '.join(sorted(present)[:20])}")
-            names = [name for name in (_STATE, _EPISODE, _FRAME, _ACTION) if name in present]
+            action, reward = (stack.field(present, name) for name in (_ACTION, _REWARD))
+            names = [name for name in (*states, _EPISODE, _FRAME, action, reward) if name in present]
             size = path.stat().st_size
             groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
             check_inflation(str(path), sum(group.total_byte_size for group in groups), size)
@@ -73,14 +80,16 @@ def _blocks(files: list[Path]) -> Iterator[Block]:
                 for run in runs(episode):
                     part = {name: column[run] for name, column in columns.items()}
                     frame = part.get(_FRAME, np.empty((0, 1)))[:, 0]
-                    yield Block(int(episode[run.start]), part[_STATE], part.get(_ACTION), frame)
+                    obs = np.concatenate([part[name] for name in states], axis=1)
+                    gain = part[reward][:, 0] if reward in part else None
+                    yield Block(int(episode[run.start]), obs, part.get(action), frame, gain)
 
 
 def save(path: str | Path, demos: Demos) -> None:
     """Writes a dataset folder of version 3.0, with many episodes per file.
 
     The library wants an action, a time and a task for each frame: the last action is repeated, a step takes a
-    second, and there is one task. Without actions there is no such column.
+    second, and there is one task. Without actions or rewards there is no such column.
     """
     template, frames = f"data/{_NUMBERED}", demos.length.astype(np.int64) + 1
     ends, zeros = np.cumsum(frames), np.zeros_like(frames)
@@ -133,6 +142,8 @@ def _frames(demos: Demos) -> Iterator[_Columns]:
         columns = {_STATE: obs.astype(np.float32, copy=False)}
         if action is not None:
             columns[_ACTION] = np.concatenate([action, action[-1:]], dtype=np.float32)
+        if demos.reward is not None:
+            columns[_REWARD] = np.append(demos.reward[episode, : len(obs) - 1], np.float32(0))[:, None]
         yield columns | {
             "timestamp": (frame / _FPS).astype(np.float32),
             _FRAME: frame,

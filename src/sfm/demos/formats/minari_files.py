@@ -52,15 +52,28 @@ def read(path: Path, stack: Stack) -> None:
         if promised != len(groups):
             raise SfmError(f"{file} has {len(groups)} episodes, {_METADATA} promises {promised}")
         for name in sorted(groups, key=natural):
-            obs = _array(h5py, groups, f"{name}/observations", file)
+            obs = _observations(h5py, groups, name, file, stack)
             action = _array(h5py, groups, f"{name}/actions", file)
-            if obs is None:
-                raise SfmError(f"{file}: '{name}' has no observations")
+            reward = _array(h5py, groups, f"{name}/rewards", file)
             if action is not None and np.isnan(action).all():
                 action = None
             elif action is not None and scale is not None and len(scale.low) == action.shape[1]:
                 action = scale.to_unit(action)
-            stack.add(obs, action)
+            stack.add(obs, action, reward=reward if reward is not None and reward.any() else None)
+
+
+def _observations(h5py: Any, groups: Any, episode: str, file: Path, stack: Stack) -> np.ndarray:
+    """The states of an episode, [time,dimension]; of a dictionary those of the keys that were asked for."""
+    present = _node(h5py, groups, f"{episode}/observations", file)
+    inside = list(present) if isinstance(present, h5py.Group) else []
+    fields = stack.fields([*inside, "observations"], "observations")
+    parts = []
+    for field in fields:
+        name = f"{episode}/{'' if field == 'observations' else 'observations/'}{field}"
+        parts.append(_array(h5py, groups, name, file))
+        if parts[-1] is None:
+            raise SfmError(f"{file}: '{episode}' has no observations")
+    return np.concatenate(parts, axis=1)
 
 
 def save(path: str | Path, demos: Demos) -> None:
@@ -73,6 +86,7 @@ def save(path: str | Path, demos: Demos) -> None:
     spaces: Any = need("gymnasium.spaces", "minari")
     name = str(path).removeprefix("minari:")
     target = local(name) if str(path).startswith("minari:") else Path(path)
+    target = target.absolute()  # Minari asks its file system for the folder's root
     dataset_id = (name if str(path).startswith("minari:") else target.name).replace(" ", "-")
     obs_dim, action_dim = demos.obs.shape[2], 1 if demos.action is None else demos.action.shape[2]
     bound = 1.0 if demos.action is None or np.abs(demos.action).max(initial=0.0) <= 1.0 else np.inf
@@ -88,20 +102,23 @@ def save(path: str | Path, demos: Demos) -> None:
             {
                 "dataset_id": dataset_id if "-v" in dataset_id else f"{dataset_id}-v0",
                 "minari_version": minari.__version__,
-                "description": "Demonstrations written by sfm; rewards are not recorded (zero)."
+                "description": "Demonstrations written by sfm."
+                + (" Rewards are not recorded (zero)." if demos.reward is None else "")
                 + (" Actions are missing (NaN)." if demos.action is None else ""),
                 "actions_missing": demos.action is None,
             }
         )
-        new.update_episodes([_buffer(minari, obs, action) for obs, action in demos.episodes()])
+        rewards = np.zeros(demos.obs.shape[:2]) if demos.reward is None else demos.reward
+        episodes = zip(demos.episodes(), rewards, strict=True)
+        new.update_episodes([_buffer(minari, obs, action, reward) for (obs, action), reward in episodes])
 
 
-def _buffer(minari: Any, obs: np.ndarray, action: np.ndarray | None) -> Any:
+def _buffer(minari: Any, obs: np.ndarray, action: np.ndarray | None, reward: np.ndarray) -> Any:
     steps = len(obs) - 1
     return minari.data_collector.EpisodeBuffer(
         observations=obs,
         actions=np.full((steps, 1), np.nan, np.float32) if action is None else action,
-        rewards=[0.0] * steps,
+        rewards=reward[:steps].tolist(),
         terminations=[False] * steps,
         truncations=[False] * (steps - 1) + [True],
     )
@@ -116,18 +133,28 @@ def _scale(metadata: dict[str, Any]) -> ActionScale | None:
     return ActionScale(low, high)
 
 
+def _node(h5py: Any, group: Any, name: str, file: Path) -> Any:
+    """What lies in a file under `name`, or None; a link is refused, since it may lead to other files."""
+    node = group
+    for link in name.split("/"):
+        if not isinstance(node, h5py.Group) or link not in node:
+            return None
+        if not isinstance(node.get(link, getlink=True), h5py.HardLink):
+            raise SfmError(f"{file}: '{name}' is a link, not data")
+        node = node[link]
+    return node
+
+
 def _array(h5py: Any, group: Any, name: str, file: Path) -> np.ndarray | None:
     """A dataset as [time,dimension], or None if it is not there; refused if its data lie in other files."""
-    episode, _, key = name.partition("/")
-    for parent, link in ((group, episode), (group[episode], key)):
-        if link in parent and not isinstance(parent.get(link, getlink=True), h5py.HardLink):
-            raise SfmError(f"{file}: '{name}' is a link, not data")
-    values = group.get(name)
+    values = _node(h5py, group, name, file)
     if values is None:
         return None
     if isinstance(values, h5py.Group):
         parts = ", ".join(list(values)[:20])
-        raise SfmError(f"{file}: '{name}' is a dictionary of {parts}; save it as one vector per step")
+        raise SfmError(
+            f"{file}: '{name}' is a dictionary of {parts}: choose with --key in 'sfm demos convert'"
+        )
     if values.is_virtual or values.external or values.dtype.kind not in "biuf" or values.ndim < 1:
         raise SfmError(f"{file}: '{name}' is not an array of numbers in this file")
     check_inflation(str(file), values.nbytes, file.stat().st_size)

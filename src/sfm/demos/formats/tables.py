@@ -11,12 +11,14 @@ from sfm.errors import SfmError
 
 
 class Block(NamedTuple):
-    """Consecutive rows of one episode, perhaps not all: obs[n,o], action[n,a] or None, frame[n] or none."""
+    """Consecutive rows of one episode, perhaps not all: obs[n,o], action[n,a] or None, frame[n] or none, and
+    reward[n] or None."""
 
     episode: float
     obs: np.ndarray
     action: np.ndarray | None
     frame: np.ndarray = np.empty(0)  # rises by 1 from row to row
+    reward: np.ndarray | None = None
 
 
 def runs(episode: np.ndarray) -> Iterator[slice]:
@@ -32,10 +34,13 @@ def add_blocks(stack: Stack, blocks: Iterable[Block]) -> int:
         if episode in done:
             raise SfmError(f"{stack.name}: the rows of episode {episode:.15g} are not together")
         done.add(episode)
-        _, obs, action, frame = zip(*parts, strict=True)
+        _, obs, action, frame, reward = zip(*parts, strict=True)
         if (np.diff(np.concatenate(frame)) != 1).any():
             raise SfmError(f"{stack.name}: episode {episode:.15g} has frames missing or out of order")
-        stack.add(np.concatenate(obs), None if any(x is None for x in action) else np.concatenate(action))
+        action, reward = (
+            None if any(x is None for x in parts) else np.concatenate(parts) for parts in (action, reward)
+        )
+        stack.add(np.concatenate(obs), action, reward=reward)
         rows += sum(map(len, obs))
     return rows
 

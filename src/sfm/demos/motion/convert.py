@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from sfm.demos.matching import told
 from sfm.demos.motion import cycle, joints, mapping, placing, retarget
 from sfm.demos.motion.clip import Clip
 from sfm.demos.motion.placing import Forward, Ground
@@ -102,7 +103,8 @@ def _converted(clip, env, given, units, period, on_ground, forward, seconds, lim
     report = Report.of(clip, model, qpos, fine, found, beyond, still)
     qpos, qvel = qpos[::FINE], qvel[::FINE]
     obs = np.array([env.observe(*state) for state in zip(qpos, qvel, strict=True)])
-    demos = Demos.from_list([obs], None, clip.source, [qpos], [qvel])
+    obs, names = told(env, obs)
+    demos = Demos.from_list([obs], None, clip.source, [qpos], [qvel])._replace(names=names)
     return Motion(demos, report, {joint: entry.expression for joint, entry in entries.items()})
 
 
@@ -147,7 +149,7 @@ def _own_root(model: Any, entries: mapping.Mapping) -> set[int]:
     """Columns of qpos that entries of the mapping decide."""
     own: set[int] = set()
     for name in entries:
-        joint = model.joint(name)
+        joint = joints.find(model, name)
         at = int(joint.qposadr[0])
         own |= set(range(at, at + (3 if joint.type[0] == joints.FREE else 1)))
     return own

@@ -3,6 +3,7 @@
 import ast
 import operator
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,40 +15,33 @@ _UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 
 
 def parse(text: str) -> ast.expr:
-    """The tree of an expression, of which only what `value` knows has a meaning."""
+    """The tree of an expression, which has no more in it than `value` knows."""
     try:
-        if len(text) > LONGEST:
-            raise ValueError
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise _not_understood(text) from error
+        tree = ast.parse(text[: LONGEST + 1].strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = None
+    if tree is None or len(text) > LONGEST or not all(map(_known, ast.walk(tree))):
+        raise SfmError(f"'{text[:60]}' is not understood: only names, numbers, + - * / and brackets are")
+    return tree
 
 
-def value(text: str, names: Mapping[str, np.ndarray]) -> np.ndarray:
-    """What the expression is where each name stands for an array; numbers are scalars."""
+def value(text: str, names: Mapping[str, Any]) -> Any:
+    """What the expression is where each name stands for an array, or for what else has + - * /."""
 
-    def of(node: ast.expr) -> np.ndarray:
-        match node:
-            case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
-                return np.float64(node.value)  # pyright: ignore[reportReturnType, reportArgumentType]
-            case ast.Name():
-                if node.id not in names:
-                    raise unknown("name in the clip", node.id, names)
-                return names[node.id]
-            case ast.BinOp() if type(node.op) in _BINARY:
-                with np.errstate(all="ignore"):
-                    return _BINARY[type(node.op)](of(node.left), of(node.right))
-            case ast.UnaryOp() if type(node.op) in _UNARY:
-                return _UNARY[type(node.op)](of(node.operand))
-        raise _not_understood(text)
+    def of(node: ast.expr) -> Any:
+        if isinstance(node, ast.Constant):
+            return np.float64(node.value)  # pyright: ignore[reportArgumentType]
+        if isinstance(node, ast.UnaryOp):
+            return _UNARY[type(node.op)](of(node.operand))
+        if isinstance(node, ast.BinOp):
+            with np.errstate(all="ignore"):
+                return _BINARY[type(node.op)](of(node.left), of(node.right))
+        assert isinstance(node, ast.Name)
+        if node.id not in names:
+            raise unknown("name in the clip", node.id, names)
+        return names[node.id]
 
     return of(parse(text))
-
-
-def name(text: str) -> str | None:
-    """The name, if the expression is nothing but one."""
-    node = parse(text)
-    return node.id if isinstance(node, ast.Name) else None
 
 
 def names(text: str) -> set[str]:
@@ -55,5 +49,8 @@ def names(text: str) -> set[str]:
     return {node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)}
 
 
-def _not_understood(text: str) -> SfmError:
-    return SfmError(f"'{text[:60]}' is not understood: only names, numbers, + - * / and brackets are")
+def _known(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return type(node.value) in (int, float)
+    operators = (*_BINARY, *_UNARY)
+    return isinstance(node, (ast.Name, ast.Load, ast.BinOp, ast.UnaryOp, *operators))

@@ -37,7 +37,13 @@ def root(model: Any) -> Root:
 
 
 def names(model: Any) -> list[str]:
-    return [model.joint(i).name for i in range(model.njnt)]
+    """Of all joints, in order; one without a name goes by its number."""
+    return [model.joint(i).name or f"joint{i}" for i in range(model.njnt)]
+
+
+def find(model: Any, name: str) -> Any:
+    """The joint of that name."""
+    return model.joint(names(model).index(name))
 
 
 def limbs(model: Any) -> list[str]:
@@ -48,7 +54,7 @@ def limbs(model: Any) -> list[str]:
 
 def free(model: Any) -> str | None:
     """The free joint of the first body that has one."""
-    return next((model.joint(i).name for i in _of_root(model) if model.jnt_type[i] == FREE), None)
+    return next((names(model)[i] for i in _of_root(model) if model.jnt_type[i] == FREE), None)
 
 
 def _of_root(model: Any) -> list[int]:
@@ -58,5 +64,5 @@ def _of_root(model: Any) -> list[int]:
 def columns(model: Any, chosen: list[str]) -> list[int]:
     """The columns of qpos that belong to these joints."""
     sizes = {FREE: 7, BALL: 4}
-    starts = [(int(model.joint(n).qposadr[0]), sizes.get(int(model.joint(n).type[0]), 1)) for n in chosen]
-    return [at + k for at, size in starts for k in range(size)]
+    found = [find(model, name) for name in chosen]
+    return [int(j.qposadr[0]) + k for j in found for k in range(sizes.get(int(j.type[0]), 1))]

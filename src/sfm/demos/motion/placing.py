@@ -18,7 +18,9 @@ OFF = 0.02  # metres above the ground: not on it
 def raise_or_lower(qpos: np.ndarray, model: Any, root: Root, how: Ground, source: str) -> None:
     """Puts the lowest point on the ground, in place: of each state, or once of all."""
     height = touch(model, qpos).height
-    if root.z is None or how == "keep":
+    if root.z is None:
+        return  # neither down nor up
+    if how == "keep":
         if height.min() > OFF:
             raise SfmError(
                 f"{source} never touches the ground: its lowest point stays {height.min():.2g} m above; "

@@ -67,7 +67,7 @@ def _table(source: str, text: str, fps: float | None) -> Clip:
         rows = np.genfromtxt(lines[1:], delimiter=delimiter, dtype=np.float64, invalid_raise=True)
     except ValueError as error:
         raise SfmError(f"{source}: a row has not as many columns as the header ({len(raw)})") from error
-    rows = np.atleast_2d(rows)
+    rows = rows.reshape(len(lines) - 1, -1)  # also of one row or one column
     if rows.shape[1] != len(raw):
         raise SfmError(f"{source}: rows have {rows.shape[1]} columns, the header has {len(raw)}")
     channels = {name: rows[:, i] for name, i in zip(names, kept, strict=True)}

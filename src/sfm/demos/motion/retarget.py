@@ -7,7 +7,7 @@ import numpy as np
 
 from sfm.demos.motion import expression, rotations
 from sfm.demos.motion.clip import Clip
-from sfm.demos.motion.joints import BALL, FREE, HINGE, mujoco, names
+from sfm.demos.motion.joints import BALL, FREE, HINGE, find, mujoco, names
 from sfm.demos.motion.mapping import Entry, Mapping
 from sfm.demos.motion.rotations import Rotation
 from sfm.errors import SfmError
@@ -28,27 +28,25 @@ def posed(clip: Clip, mapping: Mapping, model: Any, degrees: bool | None) -> Pos
     rest = _rest(model)
     qpos = np.tile(model.qpos0, (clip.frames, 1))
     rotating = {n: e for n, e in mapping.items() if _rotates(e, clip)}
-    turning = [n for n in mapping if n not in rotating and model.joint(n).type[0] == HINGE]
-    unit = _radians_per(clip, {n: mapping[n] for n in turning}, model, degrees)
+    turning = [n for n in mapping if n not in rotating and find(model, n).type[0] == HINGE]
+    degrees = _in_degrees(clip, [mapping[n] for n in turning], degrees)
     for name, entry in mapping.items():
-        joint = model.joint(name)
+        joint = find(model, name)
         kind, at = int(joint.type[0]), int(joint.qposadr[0])
-        if name in rotating and kind in (FREE, BALL):
-            quaternions = rotations.unit(_rotation(entry, clip).quaternions)
-            if kind == FREE:
-                assert clip.root is not None
-                qpos[:, at : at + 3], at = clip.root[0] * entry.scale + [0, 0, entry.offset], at + 3
-            qpos[:, at : at + 4] = quaternions
-        elif kind in (FREE, BALL):
-            raise SfmError(
-                f"joint '{name}' turns freely: it must follow a rotation of the clip, not a number"
-            )
+        if kind in (FREE, BALL):
+            if name not in rotating:
+                raise SfmError(f"joint '{name}' turns freely: it must follow a rotation of the clip")
+            if kind == FREE and clip.root is not None:
+                qpos[:, at : at + 3] = clip.root[0] * entry.scale + [0, 0, entry.offset]
+            own = Rotation(np.tile(rest.xquat[int(model.jnt_bodyid[joint.id])], (clip.frames, 1)))
+            turned = _rotation(entry, clip) * own  # the body at rest, turned
+            turned, at = (turned, at + 3) if kind == FREE else (own.inverse() * turned, at)
+            qpos[:, at : at + 4] = rotations.unit(turned.quaternions)
         elif name not in rotating:
-            low, high = entry.clip
-            value = np.clip(entry.scale * _number(entry, clip) + entry.offset, low, high)
-            qpos[:, at] = value * (unit if kind == HINGE else 1.0)
+            value = np.clip(entry.scale * _number(entry, clip) + entry.offset, *entry.clip)
+            qpos[:, at] = np.radians(value) if degrees and kind == HINGE else value
     _fit_groups(qpos, rotating, clip, model, rest)
-    _check_angles(qpos, turning, model, clip)
+    _check_angles(qpos, [n for n in turning if find(model, n).limited[0]], model, clip.source, degrees)
     return Posed(qpos, [name for name in names(model) if name not in mapping])
 
 
@@ -62,7 +60,7 @@ def limited(qpos: np.ndarray, model: Any) -> tuple[np.ndarray, dict[str, tuple[f
             within[:, at] = np.clip(qpos[:, at], *joint.range)
             over = np.abs(qpos[:, at] - within[:, at])
             if over.max() > 1e-3:
-                beyond[joint.name] = (float(over.max()), float((over > 1e-3).mean()))
+                beyond[names(model)[i]] = (float(over.max()), float((over > 1e-3).mean()))
     return within, beyond
 
 
@@ -81,9 +79,9 @@ def _number(entry: Entry, clip: Clip) -> np.ndarray:
 
 
 def _rotation(entry: Entry, clip: Clip) -> Rotation:
-    rotating: Any = {name: Rotation(q) for name, q in clip.rotations.items()}
+    rotating = {name: Rotation(q) for name, q in clip.rotations.items()}
     try:
-        value: Any = expression.value(entry.expression, rotating)
+        value = expression.value(entry.expression, rotating)
     except TypeError:
         value = None
     if not isinstance(value, Rotation):
@@ -91,31 +89,27 @@ def _rotation(entry: Entry, clip: Clip) -> Rotation:
     return value
 
 
-def _radians_per(clip: Clip, turning: Mapping, model: Any, degrees: bool | None) -> float:
-    """What one unit of the clip's angles is: as asked for, as the file says, or as their size shows."""
+def _in_degrees(clip: Clip, turning: list[Entry], degrees: bool | None) -> bool:
+    """Whether the clip's angles are in degrees: as asked for, as the file says, or as their size shows."""
     degrees = clip.degrees if degrees is None else degrees
-    if degrees is None:
-        largest = [np.abs(_number(entry, clip)).max() for entry in turning.values()]
-        degrees = max(largest, default=0.0) > np.pi + 0.1
-    return np.pi / 180 if degrees else 1.0
+    if degrees is not None:
+        return degrees
+    return max((np.abs(_number(entry, clip)).max() for entry in turning), default=0.0) > np.pi + 0.1
 
 
-def _check_angles(qpos: np.ndarray, turning: list[str], model: Any, clip: Clip) -> None:
+def _check_angles(qpos: np.ndarray, turning: list[str], model: Any, source: str, degrees: bool) -> None:
     """Refuses what must be in another unit."""
-    if not turning:
-        return
-    columns = {n: qpos[:, int(model.joint(n).qposadr[0])] for n in turning if model.joint(n).limited[0]}
+    columns = {name: qpos[:, int(find(model, name).qposadr[0])] for name in turning}
     for name, angles in columns.items():
         if (most := np.abs(angles).max()) > _TOO_FAR:
-            raise SfmError(
-                f"{clip.source}: joint '{name}' reaches {most:.0f} radians, more than a turn: are the "
-                "angles in degrees? --units degrees"
-            )
-    moved = [np.ptp(angles) for angles in columns.values()]
-    if moved and 0 < max(moved) < _TOO_NEAR:
+            told = f"{np.degrees(most):.0f} degrees" if degrees else f"{most:.0f} radians"
+            hint = "look at its unit and scale" if degrees else "are the angles in degrees? --units degrees"
+            raise SfmError(f"{source}: joint '{name}' reaches {told}, more than a turn: {hint}")
+    most = max((np.ptp(angles) for angles in columns.values()), default=0.0)
+    if degrees and 0 < most < _TOO_NEAR:
         raise SfmError(
-            f"{clip.source}: no joint moves by more than {np.degrees(max(moved)):.2g} degrees: are the "
-            "angles in radians? --units radians"
+            f"{source}: no joint moves by more than {np.degrees(most):.2g} degrees: are the angles in "
+            "radians? --units radians"
         )
 
 
@@ -127,11 +121,11 @@ def _rest(model: Any) -> Any:
 
 def _fit_groups(qpos: np.ndarray, rotating: Mapping, clip: Clip, model: Any, rest: Any) -> None:
     """Hinges that follow the same rotation make it together, in their order in the model."""
-    hinges = [n for n in rotating if model.joint(n).type[0] == HINGE]
-    hinges.sort(key=lambda name: (rotating[name].expression, model.joint(name).id))
+    hinges = [n for n in rotating if find(model, n).type[0] == HINGE]
+    hinges.sort(key=lambda name: (rotating[name].expression, find(model, name).id))
     for text, group in itertools.groupby(hinges, key=lambda name: rotating[name].expression):
         members = list(group)
-        entry, ids = rotating[members[0]], [model.joint(name).id for name in members]
+        entry, ids = rotating[members[0]], [find(model, name).id for name in members]
         target = rotations.matrices(_rotation(entry, clip).quaternions)
         shown = np.eye(3)
         if entry.along is not None:

@@ -55,6 +55,8 @@ def tasks() -> dict[str, tuple[str, str]]:
 class DmcEnv:
     """A task of the suite; the observation is its dictionary, concatenated in its own order."""
 
+    rewarded = True
+
     def __init__(self, name: str, domain: str, task: str):
         self.name, self._which = name, (domain, task)
         # Reseeded by every reset: what happened before cannot matter.
