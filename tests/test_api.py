@@ -53,7 +53,7 @@ def test_an_environment_of_ones_own(tmp_path):
 
 @pytest.mark.parametrize(
     ("world", "message"),
-    [(3, "env must be a task name, .*, not a int"), (dict, "makes a dict, not an sfm.envs.Env")],
+    [(3, "env must be a task name, .*, not a int"), (dict, "makes a dict, not an environment")],
 )
 def test_what_is_no_environment_is_refused(world, message, tmp_path):
     with pytest.raises(SfmError, match=message):

@@ -4,6 +4,7 @@ import pytest
 import sfm
 import sfm.demos.bundled
 from sfm.errors import SfmError
+from sfm.policy import Policy
 from sfm.reporter import Silent
 from sfm.run import create
 from tests.conftest import tiny
@@ -28,6 +29,42 @@ def test_predict_follows_the_stable_baselines_convention(run_folder):
     batch, _ = policy.predict(np.zeros((5, 1), np.float32))
     assert batch.shape == (5, 1)
     np.testing.assert_allclose(batch[0], action, atol=1e-6)
+
+
+class Echo:
+    """A network whose action is the sum of what it sees, and half of that."""
+
+    def __call__(self, obs, noise=None):
+        total = obs.sum(-1, keepdims=True)
+        return np.concatenate([total, total / 2], -1).astype(np.float32)
+
+
+def test_predict_takes_and_gives_the_shapes_of_the_spaces():
+    meta = {"obs_dim": 4, "action_dim": 2, "obs_shape": [2, 2], "action_shape": [2, 1]}
+    policy, obs = Policy(Echo(), meta), np.full((2, 2), 0.1, np.float32)
+    action, _ = policy.predict(obs)
+    np.testing.assert_allclose(action, [[0.4], [0.2]], rtol=1e-6)
+    batch, _ = policy.predict(np.stack([obs, 2 * obs, 0 * obs]))
+    np.testing.assert_allclose(batch[:, 0, 0], [0.4, 0.8, 0.0], rtol=1e-6)
+    assert batch.shape == (3, 2, 1)
+    np.testing.assert_array_equal(policy.predict(obs.ravel())[0], action)  # the vector of it
+    np.testing.assert_array_equal(policy.predict(obs.reshape(1, 4))[0], action[None])
+    with pytest.raises(SfmError, match=r"shape \[2, 3\], expected \[2, 2\] or \[B, 2, 2\]"):
+        policy.predict(np.zeros((2, 3)))
+
+
+def test_predict_takes_the_dict_of_a_dict_observation():
+    meta = {"obs_dim": 3, "action_dim": 2, "obs_shape": {"far": [], "place": [1, 2]}}
+    policy = Policy(Echo(), meta)
+    one = {"place": [[0.1, 0.2]], "far": 0.3}
+    np.testing.assert_allclose(policy.predict(one)[0], [0.6, 0.3], rtol=1e-6)
+    many = {"place": np.zeros((5, 1, 2)), "far": np.linspace(0, 0.4, 5)}
+    np.testing.assert_allclose(policy.predict(many)[0][:, 0], np.linspace(0, 0.4, 5), rtol=1e-6)
+    np.testing.assert_allclose(policy.predict([0.3, 0.1, 0.2])[0], [0.6, 0.3], rtol=1e-6)
+    with pytest.raises(SfmError, match="must have the keys far, place; it has far"):
+        policy.predict({"far": 0.3})
+    with pytest.raises(SfmError, match="must be numbers"):
+        policy.predict({"place": [["a", "b"]], "far": 0.3})
 
 
 def test_exploring_actions_differ_and_stay_in_range(run_folder):

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from sfm import api
+from sfm import folders
 from sfm.cli import main
 from sfm.config import Config, RewardConfig, RobotConfig
 from sfm.demos import Demos, save
@@ -26,7 +26,7 @@ ROBOT = RobotConfig(control_hz=HZ, actuators="pd", seconds=0.8, start_noise=0.0)
 
 def swing(path, robot: RobotConfig = ROBOT) -> Demos:
     """Both joints in sines of 1 Hz."""
-    env = make(str(path), robot)
+    env = make(str(path), robot=robot)
     phase = 2 * np.pi * np.arange(61)[:, None] * env.control_timestep + [0.0, 1.0]
     qpos, qvel = 0.5 * np.sin(phase), np.pi * np.cos(phase)
     obs = np.array([env.observe(*state) for state in zip(qpos, qvel, strict=True)])
@@ -108,9 +108,9 @@ def test_the_command_says_what_is_wrong_in_a_line(tmp_path, capsys):
     assert "no MJCF file" in says(capsys, "train", tmp_path / "none.xml", *given[1:])
 
 
-def test_folders_are_called_after_the_robot(tmp_path):
-    path = written(tmp_path, ARM)
-    assert api.default_folder(settings(path)).name.startswith("robot_tiny_seed0_")
+def test_folders_are_called_after_the_robot(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert folders.fresh(settings(written(tmp_path, ARM))).name.startswith("robot_tiny_seed0_")
 
 
 class Shown:

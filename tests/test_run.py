@@ -2,6 +2,7 @@ import dataclasses
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -9,12 +10,14 @@ import numpy as np
 import pytest
 
 import sfm
-from sfm import api, storage
+from sfm import api, stopping, storage
 from sfm.config import BCConfig, FeatureConfig, IQConfig, SFMConfig, StochasticConfig, TD3Config, TD7Config
 from sfm.errors import SfmError
+from sfm.folders import alone
 from sfm.reporter import Silent
-from sfm.run import Run, _alone, create, fork, reopen
+from sfm.run import Run, create, fork, reopen
 from sfm.training.checkpoint import Checkpoints
+from sfm.training.learn import Learning
 from sfm.training.logs import read_rows
 from tests.conftest import TINY, tiny
 
@@ -67,6 +70,38 @@ def test_a_killed_run_resumes_bit_for_bit(kind, tmp_path, point_demos):
     assert comparable(whole) == comparable(broken)
 
 
+def test_a_run_that_is_asked_to_stop_in_a_long_round_says_so_and_stops_there(
+    tmp_path, point_demos, monkeypatch
+):
+    """It goes on to the bit, also from that very checkpoint once more, after a kill."""
+    whole, broken, config = tmp_path / "whole", tmp_path / "broken", tiny(save_seconds=1e6)
+    monkeypatch.setattr(stopping, "PATIENCE", 0.0)
+    assert create(whole, config, point_demos).train(Silent())
+    calls, told, do = 0, threading.Event(), Learning._next
+
+    def interrupted(self):
+        nonlocal calls
+        do(self)
+        calls += 1
+        if calls == 6:  # in the second round that has updates
+            signal.raise_signal(signal.SIGINT)
+
+    class Told(Silent):
+        def note(self, message):
+            assert message.startswith("stopping: what is under way is finished and saved")
+            told.set()
+
+    monkeypatch.setattr(Learning, "_next", interrupted)
+    assert not create(broken, config, point_demos).train(Told())
+    assert told.wait(10)
+    assert Checkpoints(broken / "checkpoints").load()[2]["half"]
+    with pytest.raises(KeyboardInterrupt):
+        reopen(broken).train(StopAfter(rounds=1))
+    assert reopen(broken).train(Silent())
+    assert_same(arrays_of(whole), arrays_of(broken))
+    assert comparable(whole) == comparable(broken)
+
+
 def test_a_run_killed_before_its_first_checkpoint_starts_over(tmp_path, point_demos):
     config = tiny(save_seconds=1e6)
     with pytest.raises(KeyboardInterrupt):
@@ -82,7 +117,7 @@ def test_a_run_killed_before_its_first_checkpoint_starts_over(tmp_path, point_de
 
 def test_a_run_is_trained_by_one_process_at_a_time(tmp_path, point_demos):
     run = create(tmp_path / "run", TINY, point_demos)
-    with _alone(run.folder), pytest.raises(SfmError, match="is being trained by another process"):
+    with alone(run.folder), pytest.raises(SfmError, match="is being trained by another process"):
         run.train(Silent())
 
 
@@ -285,6 +320,22 @@ def test_missing_actions_are_asked_for(changes, who, tmp_path, point_demos, acte
         create(tmp_path / "run", config, acted_demos._replace(action=2 * np.ones_like(acted_demos.action)))
     assert not (tmp_path / "run").exists()
     create(tmp_path / "run", config, acted_demos)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"steps": 40}, "40 steps train nothing: the first 40 act at random .* give more --steps, or fewer"),
+        ({"steps": 60, "updates_per_step": 0.2}, "they earn 8 updates, which come by the 10"),
+        ({"steps": 30, "task": "probe_chain"}, "30 steps train nothing: the first 40 act"),
+    ],
+)
+def test_a_run_too_short_to_learn_anything_is_refused(changes, message, tmp_path, point_demos):
+    """Rounds of `probe_point` are of 40 steps, as many as its random ones."""
+    with pytest.raises(SfmError, match=message):
+        create(tmp_path / "run", tiny(**changes), point_demos)
+    assert not (tmp_path / "run").exists()
+    create(tmp_path / "run", tiny(steps=60), point_demos)
 
 
 def test_a_checkpoint_of_another_version_is_refused(tmp_path, point_demos):

@@ -1,17 +1,18 @@
 """The library: everything the command line does, as functions."""
 
 import dataclasses
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sfm import storage
 from sfm.config import Config, overridden, whole
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
-from sfm.envs import Env, is_robot, make
+from sfm.envs import Env
+from sfm.envs.worlds import world
 from sfm.errors import SfmError
 from sfm.measure import expert_return, measure
 from sfm.policy import Policy, load_policy
@@ -44,11 +45,12 @@ class Result(NamedTuple):
 
 
 def train(
-    env: str | Callable[[], Env] | None = None,
+    env: Any = None,
     demos: str | Path | Demos | np.ndarray | Sequence[np.ndarray] | None = None,
     preset: str | None = None,
     *,
     config: Config | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
     demo: int | None = None,
     folder: str | Path | None = None,
     force: bool = False,
@@ -60,7 +62,10 @@ def train(
 ) -> Result:
     """Train a policy that behaves like the demonstrations.
 
-    env: a task name, a Gymnasium id, or a function that makes an `sfm.envs.Env`; None: the task of `config`.
+    env: a task name, a robot's MJCF file, a Gymnasium id, `module:Id-v0`, a Gymnasium environment (copied by
+    its spec, since several are needed), or a class or function that makes one or an `sfm.envs.Env`; None: the
+    task of `config`.
+    env_kwargs: what it is made with.
     demos: a path, `Demos`, states [T+1, o] or [N, T+1, o], or a list of arrays; None: the bundled one.
     preset: a named configuration to start from; None: `fast`, or `config`, which is a whole configuration.
     demo: use only this one of several demonstrations, counted from 0.
@@ -69,22 +74,20 @@ def train(
     overrides: fields of `Config` by their dotted path with `__` for the dot, or by their bare name where
     only one place has it: `steps=20_000`, `learner__lr_actor=1e-3`.
     """
+    if any(isinstance(given, str) and not given for given in (preset, demos, folder)):
+        raise SfmError("preset, demos and folder must not be empty: leave out what is not meant")
     if config is not None and preset is not None:
         raise SfmError("give a preset or a whole config, not both")
-    base = overridden(config or find_preset(preset or DEFAULT), overrides)
-    env = base.task if env is None else env
-    if env == "":
+    base = overridden(config or find_preset(DEFAULT if preset is None else preset), overrides)
+    if (env := base.task if env is None else env) == "":
         raise SfmError("which task? Give it as env, or in config")
-    if not (isinstance(env, str) or callable(env)):
-        raise SfmError(
-            "env must be a task name, a Gymnasium id or a function that makes an sfm.envs.Env, "
-            f"not a {type(env).__name__}; a registered Gymnasium environment goes by its id"
-        )
     check_extras(tensorboard, wandb)
-    name = env if isinstance(env, str) else getattr(env, "__name__", "custom")
-    asked = dataclasses.replace(base, task=name)
+    arguments = base.env_arguments if env_kwargs is None else env_kwargs
+    found_world = world(env, arguments)
+    asked = dataclasses.replace(
+        base, task=found_world.name, env_kwargs=storage.to_json(arguments) if arguments else ""
+    )
     found, provenance = find_demos(demos, asked, demo)
-    place = Path(folder) if folder else default_folder(asked)
     told = _told(reporter, progress)
 
     def examine(demos: Demos, env: Env, config: Config) -> None:
@@ -92,16 +95,15 @@ def train(
 
         before_training(demos, env, config, told.note, force)
 
-    bundled_ones = demos is None
-    factory = None if isinstance(env, str) else env
-    run = create(place, asked, found, factory, provenance, None if bundled_ones else examine)
+    place = Path(folder) if folder else None
+    run = create(place, asked, found, found_world, provenance, None if demos is None else examine)
     return _train(run, told, tensorboard, wandb)
 
 
 def resume(
     folder: str | Path,
     *,
-    env: Callable[[], Env] | None = None,
+    env: Any = None,
     steps: int | None = None,
     progress: bool = True,
     reporter: Reporter | None = None,
@@ -119,7 +121,7 @@ def fork(
     folder: str | Path,
     changes: Mapping[str, Any] | None = None,
     *,
-    env: Callable[[], Env] | None = None,
+    env: Any = None,
     progress: bool = True,
     reporter: Reporter | None = None,
     **overrides: Any,
@@ -183,17 +185,13 @@ def _each(demos: Any) -> list[Any]:
     return list(demos) if np.ndim(demos) == 3 else [demos]
 
 
-def default_folder(config: Config) -> Path:
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    task = Path(config.task).stem if is_robot(config.task) else config.task.replace("/", "-")
-    return Path("runs") / f"{task}_{config.preset}_seed{config.seed}_{stamp}"
-
-
-def random_returns(task: str, episodes: int = 10, seed: int = 0) -> np.ndarray:
+def random_returns(
+    task: str, episodes: int = 10, seed: int = 0, env_kwargs: Mapping[str, Any] | None = None
+) -> np.ndarray:
     """Returns [episodes] of uniform random actions on a task, from the starts that `evaluate` uses."""
     from sfm.evaluation.evaluate import evaluate, random_policy
 
-    env = make(task)
+    env = world(task, env_kwargs).make()
     returns = evaluate(env, random_policy(env.action_dim, seed), episodes, seed)
     env.close()
     return returns

@@ -12,12 +12,13 @@ from sfm import storage
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files
 from sfm.demos.matching import aligned, matched
-from sfm.envs import Env, make
+from sfm.envs import Env
 from sfm.envs.base import as_mujoco
 from sfm.envs.repeat import repeated
 from sfm.errors import SfmError
 from sfm.evaluation.scores import normalised
 from sfm.policy import Policy, find_policy, load_policy
+from sfm.robots import remembered
 from sfm.run import reopen
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _subject(what: str | Path, seed: int | None) -> Subject:
             opened.make_env(),
         )
     policy = load_policy(find_policy(what))
-    env = repeated(make(policy.meta["task"]), policy.action_repeat)
+    env = repeated(remembered(policy.meta).make(), policy.action_repeat)
     starts = policy.meta.get("seed", 0) if seed is None else seed
     return Subject(policy.meta["task"], env, {starts: policy}, None, None, None)
 

@@ -1,6 +1,7 @@
 """A trained policy as a file and as an object with Stable-Baselines3's `predict`. Acts in NumPy."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from sfm import storage
 from sfm.config import Config, LearnerConfig, flat, from_dict, to_dict, understood
 from sfm.demos.bundled import names, policy_file
 from sfm.envs.actions import ActionScale
+from sfm.envs.spaces import batch_of, flatten
 from sfm.errors import SfmError
 
 FORM = ("width", "depth", "embedding", "actor_norm", "log_std_min", "log_std_max")  # of a learner's networks
@@ -27,6 +29,8 @@ class Policy:
         self.module, self.meta = module, meta
         self.obs_dim, self.action_dim = int(meta["obs_dim"]), int(meta["action_dim"])
         self.action_repeat = int(meta.get("action_repeat", 1))  # steps for which an action holds
+        self.obs_shape = meta.get("obs_shape") or [self.obs_dim]
+        self.action_shape = tuple(meta.get("action_shape") or [self.action_dim])
         self._scale = ActionScale(meta.get("action_low", -1.0), meta.get("action_high", 1.0), np.float32)
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
@@ -41,17 +45,15 @@ class Policy:
         deterministic: bool = True,
         rng: np.random.Generator | None = None,
     ) -> tuple[np.ndarray, Any]:
-        """(action, state) for one observation [o] or a batch [B, o], in the actuators' own range.
+        """(action, state) for one observation or a batch [B, ...], in the actuators' own range.
 
+        Both have the shapes of the environment's own spaces; a Dict observation is a dict. The vector of an
+        observation, [o] or [B, o] as `sfm.make_env` gives it, is taken, too.
         Where actions hold for several steps, pass the returned state to the next call, and None at the start
         of an episode: it repeats the action as long as it holds. `deterministic=False` adds the exploration
         noise of training, drawn from `rng`.
         """
-        obs = np.asarray(observation, np.float32)
-        if obs.shape[-1:] != (self.obs_dim,) or obs.ndim > 2:
-            raise SfmError(
-                f"observation has shape {list(obs.shape)}, expected [{self.obs_dim}] or [B, {self.obs_dim}]"
-            )
+        obs = self._vector(observation)
         noise = None
         if not deterministic:
             shape = *obs.shape[:-1], self.action_dim
@@ -59,8 +61,17 @@ class Policy:
         if state is not None and state[0] < self.action_repeat and not np.any(episode_start):
             taken, action = state
         else:
-            taken, action = 0, self._scale.to_actuators(self.module(obs, noise))
+            action = self._scale.to_actuators(self.module(obs, noise))
+            taken, action = 0, action.reshape(*obs.shape[:-1], *self.action_shape)
         return action, None if self.action_repeat == 1 else (taken + 1, action)
+
+    def _vector(self, observation: Any) -> np.ndarray:
+        """[o] or [B, o] of an observation or a batch, in its own shape or as vectors already."""
+        if not isinstance(observation, Mapping):
+            sizes = np.shape(observation)
+            if sizes[-1:] == (self.obs_dim,) and len(sizes) <= 2 and list(sizes) != self.obs_shape:
+                return np.asarray(observation, np.float32)
+        return flatten(self.obs_shape, observation, batch_of(self.obs_shape, observation))
 
 
 def policy_path(folder: Path, which: str, seed: int) -> Path:

@@ -2,6 +2,7 @@
 
 RUN/config.json              what was asked for
 RUN/demos.npz                the demonstrations it imitates
+RUN/env.json                 how the environment is made again, where its name does not say it all
 RUN/robot.zip                the robot's MJCF file with all that it needs, where the task is one
 RUN/start.safetensors        the policy it begins with, where it was given one
 RUN/metrics.jsonl            a row per seed and round, and one per evaluation
@@ -15,13 +16,12 @@ RUN/.lock                    held by the process that trains it
 import contextlib
 import dataclasses
 import os
-import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sfm import history, storage
+from sfm import folders, history, storage
 from sfm.config import Config, RobotConfig, flat, from_dict, to_dict
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
@@ -30,32 +30,36 @@ from sfm.demos.types import check_actions
 from sfm.envs import Env
 from sfm.envs.base import rewarded
 from sfm.envs.repeat import automatic, repeated
+from sfm.envs.signals import action_names, obs_names
+from sfm.envs.worlds import World, again
+from sfm.envs.worlds import world as find_world
 from sfm.errors import SfmError
-from sfm.locks import held
 from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
 from sfm.reporter import Reporter
-from sfm.robots import ROBOT, keep, maker
+from sfm.robots import ROBOT, keep, placed
+from sfm.stopping import stop_signals
 from sfm.training.checkpoint import Checkpoints
+from sfm.training.clock import check_learns
 from sfm.training.jax_setup import set_up
 from sfm.training.logs import Logs, open_logs, read_rows
 
 START = "start.safetensors"
-KEPT = ("task", "seed", "seeds", "warm_start", "action_repeat", "schedule.envs")  # in a fork
+ENV = "env.json"
+KEPT = ("task", "env_kwargs", "seed", "seeds", "warm_start", "action_repeat", "schedule.envs")  # in a fork
 KEPT += tuple(f"robot.{f.name}" for f in dataclasses.fields(RobotConfig))
 
 
 class Run:
-    def __init__(
-        self, folder: Path, config: Config, demos: Demos | None, env: Callable[[], Env] | None = None
-    ):
+    def __init__(self, folder: Path, config: Config, demos: Demos | None, world: World | None = None):
+        """`world`: by default what the configuration names."""
         self.folder, self.config, self.demos = Path(folder), config, demos
-        self.factory = env or maker(config, demos, self.folder)
+        self.world = world or _named(config, demos, self.folder)
         self.checkpoints = Checkpoints(self.folder / "checkpoints")
         self.rows: list[dict[str, Any]] = []
 
     def make_env(self) -> Env:
         """The environment of the run, in which a step is a decision."""
-        return repeated(self.factory(), self.config.action_repeat)
+        return repeated(self.world.make(), self.config.action_repeat)
 
     @property
     def decisions(self) -> Demos | None:
@@ -69,7 +73,7 @@ class Run:
             if self.demos is None and self.config.needs != "nothing":
                 where = self.folder / "demos.npz"
                 raise SfmError(f"{where} is missing: a run keeps the demonstrations it imitates there")
-            with _alone(self.folder), history.noted(self.folder) as noted:
+            with folders.alone(self.folder), history.noted(self.folder) as noted:
                 begins = self.config.begins_with_policy
                 training = self.training(load_policy(self.folder / START).module if begins else None)
                 logs = open_logs(self.folder, tensorboard, wandb, to_dict(self.config))
@@ -88,12 +92,13 @@ class Run:
     def _rounds(self, training: Any, logs: Logs, reporter: Reporter) -> None:
         """Until the end, or until asked to stop; saves now and then, and the last one."""
         saved = time.monotonic()
-        with _stop_signals() as asked_to_stop, contextlib.closing(logs):
-            for rows in training.rounds():
+        with stop_signals(reporter.note) as asked, contextlib.closing(logs):
+            for rows in training.rounds(lambda: asked.for_long()):
                 for row in rows:
                     logs.write(row)
-                reporter.round(rows, self.config)
-                last = training.done or asked_to_stop()
+                if rows:
+                    reporter.round(rows, self.config)
+                last = training.done or asked.at_all()
                 if last or time.monotonic() - saved >= self.config.schedule.save_seconds:
                     step = max(p.steps for p in training.progress)
                     self.checkpoints.save(step, training.arrays(), training.meta())
@@ -104,6 +109,13 @@ class Run:
 
     def _save_policies(self, training: Any) -> None:
         env = training.experience.env
+        shown = {
+            "obs_shape": getattr(env, "obs_shape", [env.obs_dim]),
+            "action_shape": list(getattr(env, "action_shape", [env.action_dim])),
+            "obs_names": obs_names(env),
+            "action_names": action_names(env),
+            "env": self.world.record,
+        }
         for i, p in enumerate(training.progress):
             for which in ("kept", "current"):
                 save_policy(
@@ -120,6 +132,7 @@ class Run:
                     action_low=env.low.tolist(),
                     action_high=env.high.tolist(),
                     action_repeat=self.config.action_repeat,
+                    **shown,
                 )
 
     def training(self, beginning: Any = None) -> Any:
@@ -136,8 +149,7 @@ class Run:
         training.restore(arrays, meta)
         self._save_policies(training)  # it may have been stopped between its checkpoint and these
         # What was logged after the checkpoint goes; an evaluation of a later round may judge this very step.
-        rounds = {p.seed: p.steps for p in training.progress}
-        judged = {p.seed: p.evaluated_at for p in training.progress}
+        rounds, judged = training.logged()
         logs.jsonl.truncate(
             lambda row: row["step"] <= (judged if "eval/kept" in row else rounds).get(row["seed"], -1)
         )
@@ -145,22 +157,21 @@ class Run:
 
 
 def create(
-    folder: Path,
+    folder: Path | None,
     config: Config,
     demos: Demos | None,
-    env: Callable[[], Env] | None = None,
+    world: World | None = None,
     provenance: dict[str, Any] | None = None,
     examine: Callable[[Demos, Env, Config], None] | None = None,
 ) -> Run:
-    """Make the run folder, after checking that what was asked for fits together, `examine` included."""
-    folder = _unused(folder)
-    make_env = env or maker(config, demos)
-    spare = [make_env()]  # it tells the dimensions now and is the first environment of training
-    if not hasattr(spare[0], "obs_dim"):
-        raise SfmError(
-            f"the function given makes a {type(spare[0]).__name__}, not an sfm.envs.Env; a Gymnasium "
-            "environment goes by its registered id"
-        )
+    """Make the run folder, after checking that what was asked for fits together, `examine` included.
+
+    No folder: a new one under runs/.
+    """
+    if folder is not None:
+        folders.unused(folder)
+    world = placed(world, config, demos) if world else _named(config, demos)
+    spare = [world.make()]  # it tells the dimensions now and is the first environment of training
     if config.action_repeat == 0:
         config = dataclasses.replace(config, action_repeat=automatic(spare[0]))
     if config.needs == "nothing" and not rewarded(spare[0]):
@@ -177,17 +188,26 @@ def create(
     if demos is not None and config.needs == "actions":
         who = "--warm-start bc" if config.warm_start == "bc" else config.preset or config.objective.kind
         check_actions(demos, spare[0].action_dim, who)
+    check_learns(config, spare[0])
     if demos is not None and examine is not None:
         examine(demos, spare[0], config)
     beginning = _beginning(config, spare[0]) if config.begins_with_policy else None
-    if demos is not None:
-        npz.save(folder / "demos.npz", demos, provenance=storage.to_json(provenance or {}))
-    if env is None:
+    folder = Path(folder) if folder is not None else folders.fresh(config)
+    with folders.taken(folder):
+        if demos is not None:
+            npz.save(folder / "demos.npz", demos, provenance=storage.to_json(provenance or {}))
         keep(config, folder)
-    if beginning is not None:
-        storage.write_bytes(folder / START, beginning.read_bytes())
-    storage.write_json(folder / "config.json", to_dict(config))
-    return Run(folder, config, demos, lambda: spare.pop() if spare else make_env())
+        if beginning is not None:
+            storage.write_bytes(folder / START, beginning.read_bytes())
+        if world.record is not None:
+            storage.write_json(folder / ENV, world.record)
+        storage.write_json(folder / "config.json", to_dict(config))
+    return Run(folder, config, demos, world._replace(make=lambda: spare.pop() if spare else world.make()))
+
+
+def _named(config: Config, demos: Demos | None, folder: Path | None = None) -> World:
+    """What the configuration names."""
+    return placed(find_world(config.task, config.env_arguments), config, demos, folder)
 
 
 def _beginning(config: Config, env: Env) -> Path:
@@ -206,14 +226,21 @@ def _beginning(config: Config, env: Env) -> Path:
     return path
 
 
-def reopen(folder: Path, env: Callable[[], Env] | None = None, steps: int | None = None) -> Run:
-    """A run made earlier, with another step budget if `steps` is given."""
+def reopen(folder: Path, env: Any = None, steps: int | None = None) -> Run:
+    """A run made earlier, with another step budget if `steps` is given; `env` as in `api.train`."""
     folder = Path(folder)
     if not os.path.isfile(folder / "config.json"):
         raise SfmError(f"{folder} is not a run folder: it has no config.json")
     config = from_dict(Config, storage.read_json(folder / "config.json"))
     path = folder / "demos.npz"
-    run = Run(folder, config, npz.load(path) if path.exists() else None, env)
+    demos = npz.load(path) if path.exists() else None
+    if env is not None:
+        world = find_world(env, config.env_arguments if isinstance(env, str) else None)
+        world = placed(world, config, demos)
+    else:
+        record = storage.read_json(folder / ENV) if (folder / ENV).exists() else None
+        world = placed(again(config.task, config.env_arguments, record), config, demos, folder)
+    run = Run(folder, config, demos, world)
     if steps is not None:
         _check_ahead(run, steps)
         run.config = dataclasses.replace(config, schedule=dataclasses.replace(config.schedule, steps=steps))
@@ -226,7 +253,7 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
 
     `note` is told of damaged checkpoints that an earlier one stands in for.
     """
-    folder = _unused(folder)
+    folder = folders.unused(folder)
     before, after = (dict(flat(to_dict(c))) for c in (source.config, config))
     if changed := [name for name in KEPT if before[name] != after[name]]:
         raise SfmError(
@@ -236,56 +263,18 @@ def fork(source: Run, folder: Path, config: Config, note: Callable[[str], None])
     step, arrays, meta, warnings = source.checkpoints.load()
     for warning in warnings:
         note(warning)
-    run = Run(folder, config, source.demos, source.factory)
+    run = Run(folder, config, source.demos, source.world)
     run.training().restore(arrays, meta)  # an error, and nothing written, if it cannot go on from there
-    run.checkpoints.save(step, arrays, meta)
-    for name in ("demos.npz", ROBOT, START, "metrics.jsonl", "policies/*"):
-        for path in source.folder.glob(name):
-            storage.write_bytes(folder / path.relative_to(source.folder), path.read_bytes())
-    storage.write_json(folder / "config.json", to_dict(config))
+    with folders.taken(folder):
+        run.checkpoints.save(step, arrays, meta)
+        for name in ("demos.npz", ROBOT, START, ENV, "metrics.jsonl", "policies/*"):
+            for path in source.folder.glob(name):
+                storage.write_bytes(folder / path.relative_to(source.folder), path.read_bytes())
+        storage.write_json(folder / "config.json", to_dict(config))
     return run
-
-
-def _unused(folder: Path) -> Path:
-    folder = Path(folder)
-    try:
-        used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-    except OSError as error:
-        raise storage.cannot_write(folder, error) from error
-    if used:
-        resumable = (folder / "config.json").exists()
-        advice = f"continue it with 'sfm resume {folder}', or choose" if resumable else "choose"
-        raise SfmError(f"{folder} already exists: {advice} another folder for the run")
-    return folder
 
 
 def _check_ahead(run: Run, steps: int) -> None:
     done = max(run.checkpoints.steps(), default=0)
     if steps < done and steps != run.config.schedule.steps:  # the last round of a run may go beyond its steps
         raise SfmError(f"{run.folder} is at step {done:,} already: --steps {steps:,} lies behind it")
-
-
-def _alone(folder: Path) -> contextlib.AbstractContextManager[None]:
-    """Two processes would write the same log and checkpoints."""
-    return held(folder / ".lock", f"{folder} is being trained by another process")
-
-
-@contextlib.contextmanager
-def _stop_signals() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and SIGTERM end the run after the current round, saved; a second Ctrl-C ends it at once."""
-    asked: list[int] = []
-
-    def ask(number: int, frame: Any) -> None:
-        if asked:
-            raise KeyboardInterrupt
-        asked.append(number)
-
-    try:
-        before = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not in the main thread: leave signals alone
-        before = {}
-    try:
-        yield lambda: bool(asked)
-    finally:
-        for s, handler in before.items():
-            signal.signal(s, handler)

@@ -67,9 +67,9 @@ def test_a_copy_owns_its_memory():
 def test_the_first_rows_begin_moments_once():
     rows = jnp.arange(12.0).reshape(2, 3, 2)
     begun = Moments.zeros(2).begun(rows)
-    np.testing.assert_allclose(begun.mean.mean, rows.reshape(-1, 2).mean(0), rtol=1e-6)
+    np.testing.assert_allclose(begun.mean_and_spread()[0], rows.reshape(-1, 2).mean(0), rtol=1e-6)
     again = begun.begun(100 * rows)
-    np.testing.assert_array_equal(again.mean.mean, begun.mean.mean)
+    np.testing.assert_array_equal(again.mean_and_spread()[0], begun.mean_and_spread()[0])
 
 
 def test_moments_standardise_what_they_have_seen():
@@ -83,6 +83,30 @@ def test_moments_standardise_what_they_have_seen():
     np.testing.assert_allclose(z.mean(0), 0, atol=1e-3)
     np.testing.assert_allclose(z.std(0), 1, atol=1e-3)
     assert moments.standardise(np.array([1e6, -1e6])).tolist() == [10, -10]
+
+
+@pytest.mark.parametrize("centre", [0.0, 1e5])
+def test_moments_are_exact_far_from_zero_too(centre):
+    """Against the weights of a moving average in float64: with decay q, batch k of n has q^(n-k)."""
+    rows = (centre + np.random.default_rng(0).normal([3.0, -1.0], [2.0, 0.5], (400, 64, 2))).astype("f4")
+    decay = 0.99
+    moments, _ = jax.lax.scan(lambda m, r: (m.add(r, decay), None), Moments.zeros(2), jnp.asarray(rows))
+    weight = decay ** np.arange(399, -1, -1.0)
+    batches = rows.astype(np.float64) - centre
+    mean = np.average(batches.mean(1), axis=0, weights=weight)
+    spread = np.sqrt(np.average(np.square(batches - mean).mean(1), axis=0, weights=weight))
+    found = moments.mean_and_spread()
+    np.testing.assert_allclose(np.asarray(found[0], np.float64) - centre, mean, atol=0.01 if centre else 1e-5)
+    np.testing.assert_allclose(found[1], spread, rtol=1e-4)
+    z = np.asarray(moments.standardise(rows[-50:].reshape(-1, 2)))
+    np.testing.assert_allclose(z, (batches[-50:].reshape(-1, 2) - mean) / spread, atol=2e-3)
+
+
+def test_moments_of_a_mean_and_a_spread_have_them():
+    moments = Moments.of(jnp.array([1e5, -2.0]), jnp.array([0.5, 3.0]))
+    np.testing.assert_allclose(moments.mean_and_spread(), [[1e5, -2.0], [0.5, 3.0]], rtol=1e-6)
+    after = moments.add(jnp.array([[1e5, -2.0]]), decay=0.75)
+    np.testing.assert_allclose(after.mean_and_spread()[1] ** 2, [0.75 * 0.25, 0.75 * 9], rtol=1e-5)
 
 
 def test_optimistic_adam_repeats_the_change_of_its_step():

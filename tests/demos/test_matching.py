@@ -7,9 +7,10 @@ import pytest
 
 from sfm.config import Config, OPOLOConfig, SFMConfig
 from sfm.demos import Demos, load, save
-from sfm.demos.matching import aligned, check_fit, matched, names_of, observations_of, told
+from sfm.demos.matching import aligned, check_fit, matched, observations_of, told
 from sfm.envs import make
 from sfm.envs.base import Motion
+from sfm.envs.signals import obs_names
 from sfm.errors import SfmError
 from sfm.presets import preset
 from tests.envs.mjcf.models import PLANAR, made
@@ -56,7 +57,7 @@ def test_states_are_put_in_the_order_of_the_environment(env):
 
 def test_dimensions_without_names_go_by_number():
     env = make("probe_point")
-    assert matched(None, names_of(env)[:1], env) is None  # the only one there is
+    assert matched(None, obs_names(env)[:1], env) is None  # the only one there is
 
 
 def test_names_survive_a_file(tmp_path):

@@ -1,5 +1,6 @@
 """Episodes of a Gymnasium environment, recorded."""
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -7,10 +8,10 @@ from sfm.demos import Demos, load
 from sfm.demos.record import Record
 from sfm.errors import SfmError
 from tests.demos.samples import assert_equal
+from tests.envs.own_worlds import Slide
 
 
 def test_recorded_episodes_of_gymnasium(tmp_path):
-    gymnasium = pytest.importorskip("gymnasium")
     played, seen, gained = [], [], []
     with Record(gymnasium.make("Pendulum-v1", max_episode_steps=5), tmp_path / "x.npz") as env:
         for episode in range(3):
@@ -44,9 +45,18 @@ def test_what_is_recorded_matches_its_suffix(tmp_path):
 
 
 def test_a_recording_without_a_whole_episode_says_so(tmp_path):
-    gymnasium = pytest.importorskip("gymnasium")
     env = Record(gymnasium.make("Pendulum-v1"), tmp_path / "x.npz")
     env.reset(seed=0)
     with pytest.warns(UserWarning, match=r"no episode has ended, so .*x.npz was not written"):
         env.close()
     assert not (tmp_path / "x.npz").exists()
+
+
+def test_a_dict_is_recorded_as_it_is_trained_on():
+    with Record(gymnasium.wrappers.TimeLimit(Slide(), 3)) as env:
+        obs, _ = env.reset(seed=0)
+        for _ in range(3):
+            env.step(np.ones((2, 1), np.float32))
+        states = env.demos().obs
+    assert states.shape == (1, 4, 3)
+    np.testing.assert_allclose(states[0, 0], [obs["far"], *obs["place"][0]], rtol=1e-6)

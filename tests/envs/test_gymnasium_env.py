@@ -3,7 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Dict, Discrete
 
 from sfm.envs import make
 from sfm.errors import SfmError
@@ -81,13 +81,51 @@ def test_spaces_that_do_not_fit_are_refused(still):
     box, bounded = Box(-np.inf, np.inf, (2,)), Box(-1, 1, (2,))
     refused = {
         "only a Box": still(Discrete(3), bounded),
-        "only a bounded Box": still(box, Discrete(3)),
+        r"discrete actions \(Discrete\(3\)\); only continuous": still(box, Discrete(3)),
+        r"observes pixels \(32x32x3\)": still(Box(0, 255, (32, 32, 3), np.uint8), bounded),
+        r"part 'cam/left', observes pixels \(8x9\)": still(
+            Dict({"x": box, "cam": Dict({"left": Box(0, 255, (8, 9), np.uint8)})}), bounded
+        ),
+        "has no observations": still(Box(0, 1, (0,)), bounded),
         r"\(-inf, inf.*only a bounded Box": still(box, box),
         "max_episode_steps": still(box, bounded, max_episode_steps=None),
     }
     for message, name in refused.items():
         with pytest.raises(SfmError, match=message):
             make(name)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.zeros(3), r"step 1: observation has shape \[3\], expected \[2\], by its own observation_space"),
+        ("abc", "step 1: observation must be numbers: could not convert"),
+        (ZeroDivisionError("ugly\nlines"), "failed in step 1: ZeroDivisionError: ugly lines"),
+    ],
+)
+def test_what_goes_wrong_inside_is_one_line(still, given, message):
+    env = make(still(Box(0, 1, (2,)), Box(-1, 1, (2,))))
+    env.reset(0)
+    inner = env._env.unwrapped
+
+    def step(action):
+        if isinstance(given, Exception):
+            raise given
+        return given, 0.0, False, False, {}
+
+    inner.step = step
+    with pytest.raises(SfmError, match=message):
+        env.step(np.zeros(2))
+
+
+def test_names_are_the_simulators_own():
+    env = make("Hopper-v5")
+    assert env.obs_names[:3] == ("qpos/rootz", "qpos/rooty", "qpos/thigh_joint")
+    assert env.obs_names[5:7] == ("qvel/rootx", "qvel/rootz")
+    assert env.action_names == ("thigh_joint", "leg_joint", "foot_joint")
+    assert [signal.unit for signal in env.obs_signals][4:6] == ["rad", "m/s"]
+    assert make("Pendulum-v1").obs_names == ("obs[0]", "obs[1]", "obs[2]")
+    assert make("Ant-v5").obs_names[-1] == "cfrc_ext[77]"
 
 
 def test_an_environment_that_cannot_be_filmed_says_so(still):

@@ -35,6 +35,10 @@ def evaluator(demos=None, schedule=SCHEDULE) -> tuple[Evaluator, list]:
     return Evaluator(Clock(schedule, 40), make_env, demos), made
 
 
+def judging(judge: Evaluator, due, progress, policies):
+    return judge.judging(judge.jobs(due, progress, policies), progress, policies)
+
+
 def test_a_row_tells_the_policies_of_the_beginning():
     judge, _ = evaluator()
     first = [Constant(0.1), Constant(0.2)]
@@ -42,7 +46,7 @@ def test_a_row_tells_the_policies_of_the_beginning():
     policies.current[1], policies.average[1] = Constant(-0.3), Constant(-0.4)
     want = [judge.returns(8, policy).mean() for policy in (policies.current[1], first[1])]
     progress = [SeedProgress(7), SeedProgress(8, steps=50, seconds=1.23456, updates=20)]
-    with judge.judging([1], progress, policies) as rows:
+    with judging(judge, [1], progress, policies) as rows:
         policies.begin([Constant(0.9), Constant(0.9)])  # the round goes on, and policies learn
         progress[1].steps, progress[1].updates, progress[1].seconds = 90, 60, 9.0
     told = {"step": 50, "seed": 8, "updates": 20, "seconds": 1.235}
@@ -56,7 +60,7 @@ def test_it_has_environments_and_a_thread_of_its_own():
     policy = Constant(0.0)
     assert not made  # a run without evaluations needs none
     for _ in range(2):
-        with judge.judging([0], [SeedProgress(0)], Policies(SCHEDULE, [policy])):
+        with judging(judge, [0], [SeedProgress(0)], Policies(SCHEDULE, [policy])):
             pass
     assert made == judge.eval_envs
     assert len(made) == 2
@@ -66,7 +70,7 @@ def test_it_has_environments_and_a_thread_of_its_own():
 def test_a_kept_policy_that_is_the_current_one_is_played_once():
     judge, _ = evaluator()
     policy = Constant(0.0)
-    with judge.judging([0], [SeedProgress(0)], Policies(SCHEDULE, [policy])) as rows:
+    with judging(judge, [0], [SeedProgress(0)], Policies(SCHEDULE, [policy])) as rows:
         pass
     assert policy.calls == 40  # of 20 steps: two episodes at once, and the third
     assert rows[0]["eval/current"] == rows[0]["eval/kept"]
@@ -82,7 +86,7 @@ def test_policies_are_likened_to_the_demonstrations_where_there_are_some(point_d
     rows = []
     for policies in (Policies(SCHEDULE, [to_half]), Policies(SCHEDULE, [Constant(-1.0)])):
         policies.current[0] = Constant(0.0)
-        with evaluator(point_demos)[0].judging([0], progress, policies) as judged:
+        with judging(evaluator(point_demos)[0], [0], progress, policies) as judged:
             pass
         rows += judged
     assert rows[0]["likeness/kept"] > 0.8
@@ -99,6 +103,21 @@ def test_starts_are_those_of_the_seed():
     assert not np.array_equal(judge.returns(0, policy), judge.returns(1, policy))
 
 
+def test_what_is_cancelled_ends_after_an_episode_and_has_no_row():
+    judge, _ = evaluator()
+
+    class Impatient(Constant):
+        def __call__(self, obs, noise):
+            judge.cancel()
+            return super().__call__(obs, noise)
+
+    policy = Impatient(0.0)
+    with judging(judge, [0], [SeedProgress(0)], Policies(SCHEDULE, [policy])) as rows:
+        pass
+    assert not rows
+    assert policy.calls == 20  # of the three, the two that are played at once
+
+
 def test_late_in_a_run_the_average_most_like_the_demonstrations_is_kept(point_demos):
     """For its likeness, not its return; what is said of the kept policy stays true."""
     schedule = replace(SCHEDULE, likeness_from=0.5, steps=100)
@@ -107,7 +126,7 @@ def test_late_in_a_run_the_average_most_like_the_demonstrations_is_kept(point_de
     rows, tried = [], {20: 1.0, 50: 0.2, 70: 0.9, 90: -0.5}  # by step: what the average does
     for p.steps, action in tried.items():
         policies.average = [Constant(action)]
-        with judge.judging([0], [p], policies) as told:
+        with judging(judge, [0], [p], policies) as told:
             p.updates += 10
             policies.judge(0, p)  # as each round does: the latest is kept until one is chosen
         rows += told

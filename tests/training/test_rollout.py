@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sfm.envs import make
+from sfm.errors import SfmError
 from sfm.training.rollout import EVALUATE, TRAIN, Rollout, acting, play, reset_seed, rollout
 
 
@@ -150,6 +151,44 @@ def test_a_policy_acts_with_the_noise_of_its_time():
     assert acting(policy, noise)(np.zeros((2, 2)), 1, slice(0, 2)).ravel().tolist() == [2, 3]
     assert acting(policy, noise)(np.zeros((1, 2)), 1, slice(1, 2)).ravel().tolist() == [3]
     assert acting(policy)(np.ones((2, 2)), 1, slice(0, 2)).ravel().tolist() == [1, 1]
+
+
+class Spoilt(Counter):
+    """Gives what is no number at a step, as its observation `time` or as its reward."""
+
+    obs_names = ("seed", "time")
+
+    def __init__(self, at, obs=0.0, reward=0.0):
+        super().__init__(6)
+        self.at, self.odd = at, (obs, reward)
+
+    def step(self, action):
+        obs, reward, *ends = super().step(action)
+        if self.time > self.at and np.isnan(obs[1] + self.odd[0]):
+            raise SfmError("the simulation broke down")
+        odd = self.odd if self.time == self.at else (0.0, 0.0)
+        return obs + np.array([0.0, odd[0]]), reward + odd[1], *ends
+
+
+@pytest.mark.parametrize("parts", [(6,), (2, 4, 6)])
+@pytest.mark.parametrize(
+    ("spoilt", "message"),
+    [
+        (Spoilt(3, obs=np.nan), "gave NaN in obs 'time' at step 3 of the episode that reset seed 20 starts"),
+        (Spoilt(6, obs=np.inf), "gave infinity in obs 'time' at step 6"),
+        (Spoilt(4, reward=-np.inf), "gave infinity in its reward at step 4"),
+    ],
+)
+def test_what_is_no_number_is_named_with_its_place(parts, spoilt, message):
+    """Also where the simulator stumbles over it before anybody looks."""
+    begun = Rollout([Counter(6), spoilt], [10, 20])
+
+    def play():
+        for until in parts:
+            begun.advance(lambda obs, t, group: np.zeros((2, 1)), until)
+
+    with pytest.raises(SfmError, match=message):
+        play()
 
 
 def test_an_action_holds_for_several_steps():

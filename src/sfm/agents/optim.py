@@ -94,38 +94,50 @@ class Average(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Running mean and spread of rows, to standardise them."""
+    """Running mean and spread of rows, to standardise them; moving averages that know how much is real data.
 
-    mean: Average
-    square: Average
+    The mean is kept as the first row and what differs from it, and the spread around the mean itself: numbers
+    far from zero would lose both in float32.
+    """
+
+    first: Array  # [size]
+    rest: Array  # [size], the mean less `first`
+    variance: Array  # [size]
+    weight: Array  # [], 1 - decay**n after n updates
 
     @classmethod
     def zeros(cls, size: int) -> "Moments":
-        return cls(Average.zeros(size), Average.zeros(size))
+        return cls(zeros(size), zeros(size), zeros(size), zeros())
 
     @classmethod
     def of(cls, mean: Array, spread: Array) -> "Moments":
         """With this mean and spread, each [size]."""
-        whole = jnp.ones(())
-        return cls(Average(mean, whole), Average(jnp.square(mean) + jnp.square(spread), whole))
+        return cls(mean, jnp.zeros_like(mean), jnp.square(spread), jnp.ones(()))
 
     def add(self, rows: Array, decay: float = 0.9995) -> "Moments":
         """Take in rows [B, size]."""
-        return Moments(self.mean.add(rows.mean(0), decay), self.square.add(jnp.square(rows).mean(0), decay))
+        first = jnp.where(self.weight > 0, self.first, rows[0])
+        weight = decay * self.weight + (1 - decay)
+        share = (1 - decay) / weight  # of these rows; all of it at first
+        mean = (rows - first).mean(0)
+        variance = jnp.square(rows - first - mean).mean(0)
+        moved = mean - self.rest
+        before = self.variance + share * jnp.square(moved)
+        return Moments(first, self.rest + share * moved, (1 - share) * before + share * variance, weight)
 
     def begun(self, rows: Array) -> "Moments":
         """With these rows [..., size] as the first, if there were none."""
         first = self.add(rows.reshape(-1, rows.shape[-1]))
-        return jax.tree.map(lambda old, new: jnp.where(self.mean.weight > 0, old, new), self, first)
+        return jax.tree.map(lambda old, new: jnp.where(self.weight > 0, old, new), self, first)
 
     def mean_and_spread(self) -> tuple[Array, Array]:
         """Each [size]; (0, 1) before the first rows."""
-        spread = jnp.sqrt(jnp.maximum(self.square.mean - jnp.square(self.mean.mean), 1e-6))
-        return self.mean.mean, jnp.where(self.square.weight > 0, spread, 1.0)
+        spread = jnp.sqrt(jnp.maximum(self.variance, 1e-6))
+        return self.first + self.rest, jnp.where(self.weight > 0, spread, 1.0)
 
     def standardise(self, x: Array) -> Array:
         """x [..., size] with zero mean and unit spread, clipped at `standardised`'s limit."""
-        return standardised(x, *self.mean_and_spread())
+        return standardised(x - self.first, self.rest, self.mean_and_spread()[1])
 
 
 def standardised(x, mean, spread):

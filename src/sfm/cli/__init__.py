@@ -52,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(sfm.__version__)
         return 0
     try:
+        _no_empty(args)
         if args[0] not in COMMANDS:
             raise unknown("command", args[0], COMMANDS)
         with _others_quiet(debug):
@@ -74,6 +75,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def _no_empty(args: Sequence[str]) -> None:
+    """A shell variable that is not set gives an empty word, which would be read as the working directory."""
+    for before, arg in zip(("", *args), args, strict=False):
+        empty = before if arg == "" else arg[:-1] if arg.startswith("--") and arg.endswith("=") else None
+        if empty is not None:
+            what = empty if empty.startswith("--") else "an argument"
+            raise SfmError(f"{what} is empty: give it a value, or leave it out")
 
 
 def _failed(message: str) -> int:

@@ -58,18 +58,24 @@ def inspect(path: Positional[str], task: str | None = None, plot: Path | None = 
 
     Args:
         path: A file, a folder, a Minari id or a bundled task.
-        task: Compare with this environment.
+        task: Compare with this environment, and show its names.
         plot: Write a picture (.png, .pdf, .svg) with each dimension over time.
     """
     from rich.console import Console
 
+    from sfm import envs
     from sfm.demos import describe
     from sfm.demos.load import load
+    from sfm.envs import signals
 
-    demos = load(path)
-    Console().print(describe.table(demos, f"{path}: {describe.summary(demos)}"))
+    demos, names = load(path), ((), ())
+    if task is not None:
+        env = envs.make(task)
+        names = signals.obs_names(env), signals.action_names(env)
+        env.close()
+    Console().print(describe.table(demos, f"{path}: {describe.summary(demos)}", names))
     if plot is not None:
-        describe.plot(demos, plot)
+        describe.plot(demos, plot, names)
         Console().print(f"plot: {plot}")
     if task is not None:
         _report(path, task, DEFAULT, None)
@@ -145,15 +151,16 @@ def collect(
 
     from sfm.demos.files import check_new
     from sfm.demos.save import format_of, save
-    from sfm.envs import make
     from sfm.evaluation.collect import collect as record
     from sfm.policy import load_policy
+    from sfm.robots import remembered
     from sfm.run import reopen
 
     format_of(target)
     check_new(target, force)
     actor = load_policy(policy)
-    env = reopen(policy).factory() if (policy / "config.json").is_file() else make(actor.meta["task"])
+    here = (policy / "config.json").is_file()
+    env = (reopen(policy).world if here else remembered(actor.meta)).make()
     with Bar() as bar:
         task = bar.add_task("episodes", total=candidates)
         demos, made = record(env, actor, count, candidates, seed, lambda n: bar.update(task, completed=n))

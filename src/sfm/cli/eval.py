@@ -7,6 +7,7 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from sfm.cli.parse import command
+from sfm.config.run import arguments
 from sfm.errors import SfmError
 
 
@@ -17,6 +18,7 @@ def main(
     seed: int | None = None,
     video: bool = True,
     random: bool = False,
+    env_kwargs: str = "",
     json: bool = False,
     out: Path | None = None,
 ) -> None:
@@ -28,6 +30,7 @@ def main(
         seed: Which seed's policy, in a run of several; default: all. With --random, of the starts.
         video: Record a video, of the seed that does best.
         random: Evaluate uniform random actions on a task, to compare with.
+        env_kwargs: With --random, what the task is made with, a JSON object.
         json: Print what was measured as JSON, and all else to stderr.
         out: A folder for eval.json, curve and video; default: the run's. A policy file leaves none without.
     """
@@ -39,7 +42,7 @@ def main(
     from sfm.cli.ending import place, show, summary
 
     if random:
-        returns = api.random_returns(run, episodes, seed or 0)
+        returns = api.random_returns(run, episodes, seed or 0, arguments(env_kwargs))
         measured = {"evaluated": "random actions", "task": run, "return": returns.mean(), "returns": returns}
         print(storage.to_json(measured) if json else f"random actions: {summary(returns)}")
         return

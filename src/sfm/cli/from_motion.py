@@ -58,7 +58,7 @@ def from_motion(
     for path in (out, propose, video):
         if path is not None:
             check_new(path, force)
-    env = make(model, RobotConfig(control_hz, actuators)) if is_robot(model) else make(model)
+    env = make(model, robot=RobotConfig(control_hz, actuators)) if is_robot(model) else make(model)
     if propose is not None:
         text = motion.propose(clip, env, fps)
         storage.write_bytes(propose, text.encode())

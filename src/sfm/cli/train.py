@@ -17,7 +17,8 @@ from sfm.presets import DEFAULT, preset
 
 
 def main(args: Sequence[str]) -> int:
-    base = preset(value_of("--preset", args) or DEFAULT)
+    name = value_of("--preset", args)
+    base = preset(DEFAULT if name is None else name)
 
     @command
     def train(
@@ -39,7 +40,8 @@ def main(args: Sequence[str]) -> int:
         Writes a run folder with the log, resumable checkpoints, policies, a curve and a video.
 
         Args:
-            task: A bundled task (see `sfm tasks`), a dm_control task, a Gymnasium id, or a robot's .xml.
+            task: A bundled task (see `sfm tasks`), a dm_control task, a Gymnasium id, a robot's .xml, or
+                module:Id-v0 for an environment that a module of your own registers (or module:Class).
             demos: Demonstrations; default: the one bundled for the task.
             demo: Use only this one of several demonstrations, counted from 0; default: all of --demos.
             run: The run folder; default: a new one under runs/.

@@ -1,14 +1,16 @@
 """One run, whole: how to learn, what to learn, and when to do what."""
 
+import json
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Literal
+from typing import Any, Literal
 
 from sfm.config.checks import AtLeastOne, BelowOne, NotNegativeInt, check, require
 from sfm.config.learners import LearnerConfig, TD3Config
 from sfm.config.objectives import BCConfig, Needs, ObjectiveConfig, SFMConfig
 from sfm.config.robot import RobotConfig
 from sfm.config.schedule import ScheduleConfig
+from sfm.errors import SfmError
 
 Normalise = Literal["none", "features", "all"]
 
@@ -18,8 +20,10 @@ class Config:
     """One run, whole."""
 
     task: str = ""
-    """The task is a bundled one (see `sfm tasks`), another of dm_control, a Gymnasium id, or the path of a
-    robot's MJCF file."""
+    """The task is a bundled one (see `sfm tasks`), another of dm_control, a Gymnasium id, `module:Id-v0` for
+    an environment of a module of one's own, or the path of a robot's MJCF file."""
+    env_kwargs: str = ""
+    """Gymnasium makes the environment with these arguments, a JSON object as in '{"k": 1}'."""
     preset: str = ""
     """The preset is a named configuration (see `sfm presets`), from which all other options start."""
     gamma: BelowOne = 0.99
@@ -60,6 +64,11 @@ class Config:
         return round(self.schedule.steps * self.schedule.updates_per_step)
 
     @property
+    def env_arguments(self) -> dict[str, Any]:
+        """`env_kwargs`, read."""
+        return arguments(self.env_kwargs)
+
+    @property
     def begins_with_policy(self) -> bool:
         return self.warm_start not in ("none", "bc")
 
@@ -76,6 +85,7 @@ class Config:
     def __post_init__(self) -> None:
         """Checks what concerns several parts; each has checked itself."""
         check(self)
+        arguments(self.env_kwargs)
         require(self.seed + self.seeds <= 2**31, "seeds must stay below 2**31")
         kind = self.objective.kind
         can = self.n_step == 1 or self.objective.looks_ahead
@@ -94,3 +104,14 @@ class Config:
             for name in getattr(part, "intervals", ()):  # updates are counted within a chunk
                 even = self.schedule.chunk % attrgetter(name)(part) == 0
                 require(even, f"schedule.chunk must be a multiple of {place}.{name}")
+
+
+def arguments(text: str) -> dict[str, Any]:
+    """What `env_kwargs` says, or an error."""
+    try:
+        given = json.loads(text or "{}")
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise SfmError(f"env_kwargs must be a JSON object, as in '{{\"k\": 1}}', not {text}")
+    return given

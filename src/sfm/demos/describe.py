@@ -1,6 +1,7 @@
 """What demonstrations look like: shapes, lengths and ranges as text, each dimension as a plot."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from sfm import storage
 from sfm.demos.types import Demos
 from sfm.errors import SfmError
 
+Names = tuple[Sequence[str], Sequence[str]]
 _CURVES = 8  # more demonstrations than this hide each other
 
 
@@ -26,25 +28,39 @@ def summary(demos: Demos) -> str:
     )
 
 
-def table(demos: Demos, title: str = ""):
-    """A rich table: range, mean, deviation and typical change per step of each dimension."""
+def labels(demos: Demos, names: Names = ((), ())) -> tuple[list[str], list[str]]:
+    """«state 3», of each dimension of states and of actions; with an environment's names «state 3 height»."""
+    sizes = demos.obs.shape[2], 0 if demos.action is None else demos.action.shape[2]
+    given = (known if len(known) == size else [""] * size for known, size in zip(names, sizes, strict=True))
+    states, actions = (
+        [f"{kind} {i} {name}".strip() for i, name in enumerate(some)]
+        for kind, some in zip(("state", "action"), given, strict=True)
+    )
+    return states, actions
+
+
+def table(demos: Demos, title: str = "", names: Names = ((), ())):
+    """A rich table: range, mean, deviation and typical change per step of each dimension.
+
+    `names`: of an environment's observations and actions; shown where there are as many.
+    """
     from rich.table import Column, Table
 
     heads = (Column(name, justify="right") for name in ("min", "max", "mean", "std", "change per step"))
     made = Table("", *heads, title=title or None)
-    for kind, parts in zip(("state", "action"), zip(*demos.episodes(), strict=True), strict=True):
+    for rows_of, parts in zip(labels(demos, names), zip(*demos.episodes(), strict=True), strict=True):
         if parts[0] is None:
             continue
         values = np.concatenate(parts).astype(np.float64)
         steps = np.concatenate([np.abs(np.diff(part, axis=0)) for part in parts])
         change = steps.mean(0) if len(steps) else np.zeros(values.shape[1])
         rows = zip(values.min(0), values.max(0), values.mean(0), values.std(0), change, strict=True)
-        for i, row in enumerate(rows):
-            made.add_row(f"{kind} {i}", *(f"{number:.4g}" for number in row))
+        for label, row in zip(rows_of, rows, strict=True):
+            made.add_row(label, *(f"{number:.4g}" for number in row))
     return made
 
 
-def plot(demos: Demos, path: str | Path) -> None:
+def plot(demos: Demos, path: str | Path, names: Names = ((), ())) -> None:
     """Writes a picture with a panel per dimension over time, states first, then actions."""
     from matplotlib.backend_bases import FigureCanvasBase
     from matplotlib.figure import Figure
@@ -52,9 +68,10 @@ def plot(demos: Demos, path: str | Path) -> None:
     kind, known = Path(path).suffix.lower().removeprefix("."), FigureCanvasBase.get_supported_filetypes()
     if kind not in known:
         raise SfmError(f"{path} is no picture: end its name with one of .{', .'.join(sorted(known))}")
-    panels = [(f"state {i}", demos.obs[..., i], demos.length + 1) for i in range(demos.obs.shape[2])]
+    states, actions = labels(demos, names)
+    panels = [(label, demos.obs[..., i], demos.length + 1) for i, label in enumerate(states)]
     if demos.action is not None:
-        panels += [(f"action {i}", demos.action[..., i], demos.length) for i in range(demos.action.shape[2])]
+        panels += [(label, demos.action[..., i], demos.length) for i, label in enumerate(actions)]
     columns = min(6, len(panels))
     rows = math.ceil(len(panels) / columns)
     figure = Figure(figsize=(2.4 * columns, 1.5 * rows), layout="constrained")

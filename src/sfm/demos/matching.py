@@ -16,20 +16,16 @@ from sfm.config import Config
 from sfm.demos.types import Demos, check
 from sfm.envs import Env, is_robot
 from sfm.envs.base import as_mujoco
+from sfm.envs.signals import obs_names
 from sfm.errors import SfmError, unknown
 
 RATE_STATES = 500  # at most, tell the rate of a motion
 
 
-def names_of(env: Env) -> tuple[str, ...]:
-    """The dimensions of what an environment observes; by number where it has no names."""
-    return getattr(env, "obs_names", None) or tuple(f"obs[{i}]" for i in range(env.obs_dim))
-
-
 def observations_of(env: Env) -> tuple[str, ...]:
     """To which of an environment's observations each dimension belongs: 'velocity/knee' to 'velocity', and of
     a robot's 'torso.gravity_x' to '.gravity_', 'knee' to its joints and 'knee.velocity' to '.velocity'."""
-    names = names_of(env)
+    names = obs_names(env)
     if is_robot(env.name):
         return tuple(re.sub(r"(?<=_)[xyz\d]*$", "", "." + name.partition(".")[2]) for name in names)
     return tuple(re.split(r"[/\[]", name)[0] for name in names)
@@ -37,7 +33,7 @@ def observations_of(env: Env) -> tuple[str, ...]:
 
 def matched(demos: Demos | None, patterns: Sequence[str], env: Env) -> tuple[int, ...] | None:
     """The dimensions that the demonstrations have and some pattern, if there are any, names; None: all."""
-    names = names_of(env)
+    names = obs_names(env)
     for pattern in patterns:
         if not any(_fits(name, pattern) for name in names):
             raise unknown(f"dimension of '{env.name}'", pattern, names)
@@ -60,7 +56,7 @@ def aligned(demos: Demos, env: Env) -> Demos:
     """With states as the environment has them; zeros, which mean nothing, where dimensions are missing."""
     if demos.names is None:
         return demos
-    names = names_of(env)
+    names = obs_names(env)
     for name in demos.names:
         if name not in names:
             raise unknown(f"dimension of '{env.name}'", name, names)
@@ -74,7 +70,7 @@ def told(env: Env, obs: np.ndarray) -> tuple[np.ndarray, tuple[str, ...] | None]
     beyond = getattr(env, "beyond_motion", ())
     if not beyond:
         return obs, None
-    names = names_of(env)
+    names = obs_names(env)
     kept = [i for i, name in enumerate(names) if name not in beyond]
     return obs[:, kept], tuple(names[i] for i in kept)
 
@@ -111,7 +107,7 @@ def check_part(config: Config, part: tuple[int, ...] | None, env: Env) -> None:
     """Refuses a part of the state where whole states are needed, with the reason."""
     if part is None or not (why := config.needs_whole_states):
         return
-    names = names_of(env)
+    names = obs_names(env)
     missing = [name for i, name in enumerate(names) if i not in part]
     who = config.preset or config.objective.kind
     raise SfmError(

@@ -11,7 +11,7 @@ from gymnasium.spaces import Box
 from sfm.demos.save import format_of, save
 from sfm.demos.types import Demos
 from sfm.envs.actions import ActionScale
-from sfm.errors import SfmError
+from sfm.envs.spaces import flatten, obs_shape
 
 
 class Record(gymnasium.Wrapper):
@@ -20,14 +20,15 @@ class Record(gymnasium.Wrapper):
         with Record(gymnasium.make("Pendulum-v1"), "swings.npz") as env:
             ...  # play
 
-    Observations are flattened. Actions are kept if their space is a bounded Box, mapped to [-1, 1], and so
-    are rewards. The path's suffix decides the format, as for `sfm demos convert`.
+    Observations become vectors as in training: a Dict in the order of its space. Actions are kept if their
+    space is a bounded Box, mapped to [-1, 1], and so are rewards. The path's suffix decides the format, as
+    for `sfm demos convert`.
     """
 
     def __init__(self, env: gymnasium.Env, path: str | Path | None = None):
         super().__init__(env)
-        if not isinstance(env.observation_space, Box):
-            raise SfmError(f"observations {env.observation_space} cannot be recorded, only a Box")
+        name = env.spec.id if env.spec else type(env.unwrapped).__name__
+        self._shape = obs_shape(env.observation_space, name)
         if path is not None:
             format_of(path)
         self._path = path
@@ -43,15 +44,15 @@ class Record(gymnasium.Wrapper):
     def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
         """Starts an episode; one that has not ended is forgotten."""
         obs, info = super().reset(**kwargs)
-        self._obs, self._action, self._reward = [_flat(obs)], [], []
+        self._obs, self._action, self._reward = [flatten(self._shape, obs)], [], []
         return obs, info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         obs, reward, terminated, truncated, info = super().step(action)
-        self._obs.append(_flat(obs))
+        self._obs.append(flatten(self._shape, obs))
         self._reward.append(float(reward))
         if self._scale is not None:
-            played = np.clip(_flat(action), self._scale.low, self._scale.high)
+            played = np.clip(np.array(action, np.float64).ravel(), self._scale.low, self._scale.high)
             self._action.append(self._scale.to_unit(played))
         if terminated or truncated:
             actions = None if self._scale is None else np.stack(self._action)
@@ -78,8 +79,3 @@ class Record(gymnasium.Wrapper):
         elif path is not None:
             warnings.warn(f"no episode has ended, so {path} was not written", stacklevel=2)
         super().close()
-
-
-def _flat(values: Any) -> np.ndarray:
-    """A copy: some environments reuse their arrays."""
-    return np.array(values, np.float64).ravel()

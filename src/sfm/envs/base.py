@@ -31,6 +31,16 @@ class Env(Protocol):
     control_timestep: float  # seconds per step: the frame rate of a video
     rewarded: bool  # whether its rewards mean anything; if left out, they do
 
+    @property
+    def obs_names(self) -> tuple[str, ...]:
+        """[obs_dim]; where an environment has none, `signals.obs_names` calls them obs[0], obs[1], ..."""
+        ...
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """[action_dim], likewise."""
+        ...
+
     def reset(self, seed: int) -> np.ndarray:
         """Start the episode that `seed` alone determines (0 <= seed < 2**32); obs float32 [obs_dim]."""
         ...

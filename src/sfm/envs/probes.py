@@ -20,6 +20,7 @@ class Probe:
     """An environment on the line [-1, 1], from a row of `PROBES`; obs [1], action [1]."""
 
     obs_dim = action_dim = 1
+    obs_names, action_names = ("x",), ("push",)
     low, high = -np.ones(1), np.ones(1)
     terminates = rewarded = True
     parallel = False

@@ -14,7 +14,7 @@ import platform
 import subprocess
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,22 +33,23 @@ context.free()
 """
 
 
-@contextlib.contextmanager
-def gl_disabled() -> Iterator[None]:
-    """Import dm_control in here: without OpenGL, unless the user chose a backend for it."""
-    if asked := os.environ.get("MUJOCO_GL"):
-        try:
-            yield
-        except (AttributeError, ImportError, RuntimeError) as error:
-            raise SfmError(f"MUJOCO_GL={asked} does not work here ({error}): unset it") from error
-        return
-    import mujoco  # noqa: F401  first, so that mujoco.Renderer stays available to others
+def without_gl(load: Callable[[], Any]) -> Any:
+    """What `load` gives, which imports dm_control: without OpenGL, unless a backend that works was chosen."""
+    asked = os.environ.get("MUJOCO_GL")
+    if asked:
+        with contextlib.suppress(AttributeError, ImportError, OSError, RuntimeError):
+            return load()
+    else:
+        import mujoco  # noqa: F401  first, so that mujoco.Renderer stays available to others
 
     os.environ["MUJOCO_GL"] = "disable"
     try:
-        yield
-    finally:
-        del os.environ["MUJOCO_GL"]
+        return load()
+    finally:  # a choice that does not work is told when the first picture is asked for
+        if asked:
+            os.environ["MUJOCO_GL"] = asked
+        else:
+            del os.environ["MUJOCO_GL"]
 
 
 @functools.cache

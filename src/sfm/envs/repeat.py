@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from sfm.envs import signals
 from sfm.envs.base import SHOWN, Env, as_mujoco, rewarded
 
 DECISION_SECONDS = 0.032  # what an automatic number of control steps per decision comes nearest to
@@ -31,11 +32,16 @@ class Repeat:
         self.control_timestep = times * env.control_timestep
         self.reset, self.render, self.close = env.reset, env.render, env.close
         self.rewarded = rewarded(env)
-        for name in ("obs_names", "action_names"):
-            if hasattr(env, name):
-                setattr(self, name, getattr(env, name))
         for name in SHOWN if as_mujoco(env) else ():
             setattr(self, name, getattr(env, name))
+
+    @property
+    def obs_names(self) -> tuple[str, ...]:
+        return signals.obs_names(self.env)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return signals.action_names(self.env)
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool]:
         total = 0.0

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfm.config import whole
-from sfm.envs import Env, make
+from sfm.envs import Env
 from sfm.envs.base import rewarded
+from sfm.envs.worlds import world as find_world
 from sfm.errors import SfmError
 from sfm.training.buffer import Episodes
 from sfm.training.likeness import Likeness
@@ -58,18 +59,18 @@ def episodes_of(env: Env, policy: Any, episodes: int, seed: int, **how: Any) -> 
 
 
 def evaluate_policy(
-    policy: Callable[[np.ndarray], np.ndarray], env: str | Env, episodes: int = 10, seed: int = 0
+    policy: Callable[[np.ndarray], np.ndarray], env: Any, episodes: int = 10, seed: int = 0
 ) -> np.ndarray:
     """Returns [episodes] of a policy without exploration noise; equal seeds mean equal starts.
 
     policy: what `load_policy` gives, whose actions hold as long as in training, or any function from obs
     [N, o] to actions [N, a] in [-1, 1].
-    env: a name, as `make_env` takes it, or an environment, which stays open.
+    env: as in `sfm.train`; an `sfm.envs.Env` stays open.
     """
     episodes, seed = whole(episodes, "episodes"), whole(seed, "seed")
     if episodes < 1 or seed < 0:
         raise SfmError("episodes must be at least 1, and seed not negative")
-    world = make(env) if isinstance(env, str) else env
+    world = env if hasattr(env, "obs_dim") else find_world(env).make()
     if (expected := getattr(policy, "obs_dim", world.obs_dim)) != world.obs_dim:
         raise SfmError(f"the policy takes {expected} numbers, but '{world.name}' observes {world.obs_dim}")
     hold = getattr(policy, "action_repeat", 1)
@@ -83,3 +84,16 @@ def random_policy(action_dim: int, seed: int = 0) -> Callable[..., np.ndarray]:
     """Uniform actions: (obs [N, o], noise) -> [N, a], a new draw at every call."""
     rng = np.random.default_rng(seed)
     return lambda obs, noise=None: rng.uniform(-1, 1, (len(obs), action_dim)).astype(np.float32)
+
+
+def seen(env: Env, episodes: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the greatest value [o] of each observation under random actions."""
+    rng, states = np.random.default_rng(0), []
+    for episode in range(episodes):
+        states.append(env.reset(episode))
+        for _ in range(min(steps, env.max_steps)):
+            obs, _, terminated, truncated = env.step(rng.uniform(-1, 1, env.action_dim))
+            states.append(obs)
+            if terminated or truncated:
+                break
+    return np.min(states, axis=0), np.max(states, axis=0)

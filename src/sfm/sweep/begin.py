@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sfm.api import find_demos
-from sfm.envs import make
+from sfm.envs.worlds import world as find_world
 from sfm.errors import SfmError
+from sfm.robots import unmoved
 from sfm.sweep import jobs as named
 from sfm.sweep import plan as plans
 from sfm.sweep.drive import Engine, Sweep, drive
@@ -65,13 +66,13 @@ def sweep(
 
 def check(jobs: Iterable[named.Job]) -> None:
     """That there is what the jobs name, before the first of them begins."""
-    tasks: set[str] = set()
+    worlds: set[tuple[Any, ...]] = set()
     sources: set[tuple[Any, ...]] = set()
     for job in jobs:
-        if job.task not in tasks:
-            make(job.task).close()
-            tasks.add(job.task)
         config = job.config
+        if (world := (job.task, config.env_kwargs, config.robot)) not in worlds:
+            unmoved(find_world(job.task, config.env_arguments), config).make().close()
+            worlds.add(world)
         source = job.task, job.demos, job.demo, config.needs
         if source not in sources:
             sources.add(source)

@@ -11,7 +11,7 @@ import numpy as np
 from sfm import storage
 from sfm.errors import SfmError
 
-FORMAT_VERSION = 5  # raise it whenever an older checkpoint can no longer be resumed
+FORMAT_VERSION = 6  # raise it whenever an older checkpoint can no longer be resumed
 
 T = TypeVar("T")
 Arrays = dict[str, np.ndarray]

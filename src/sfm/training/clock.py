@@ -4,7 +4,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfm.config import ScheduleConfig
+from sfm.config import BCConfig, Config, ScheduleConfig
+from sfm.envs import Env
+from sfm.errors import SfmError
 from sfm.training.assess import Assessment
 
 
@@ -85,3 +87,23 @@ class Clock:
 
     def evaluation_due_after_round(self, p: SeedProgress) -> bool:
         return self.evaluation_due(p, p.steps) or not self.running(p)
+
+
+def check_learns(config: Config, env: Env) -> None:
+    """An error if the steps end before anything is learned."""
+    s = config.schedule
+    if isinstance(config.objective, BCConfig):  # plays no episodes
+        return
+    whole = s.envs * env.max_steps * config.action_repeat  # steps of a round, unless episodes end early
+    random = s.random_steps if env.terminates else math.ceil(s.random_steps / whole) * whole
+    if s.steps <= random:
+        raise SfmError(
+            f"{s.steps:,} steps train nothing: the first {random:,} act at random and earn no updates; give "
+            "more --steps, or fewer --schedule.random-steps"
+        )
+    updates = (math.ceil(s.steps / whole) * whole - s.random_steps) * s.updates_per_step
+    if updates < s.chunk:
+        raise SfmError(
+            f"{s.steps:,} steps train nothing: they earn {updates:.0f} updates, which come by the {s.chunk}; "
+            "give more --steps, or a smaller --schedule.chunk"
+        )

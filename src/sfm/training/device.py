@@ -27,8 +27,10 @@ def chosen(active: Any, new: Any, old: Any) -> Any:
 class Device:
     """Jitted functions of an agent. The seed axis is there for one seed too, so there is one code path."""
 
-    def __init__(self, agent: Agent, chunk: int, batch: int):
+    def __init__(self, agent: Agent, chunk: int, batch: int, unit: int | None = None):
+        """`unit`: updates per call, a divisor of `chunk`; by default all of a chunk."""
         self.agent, self.chunk, self.batch = agent, chunk, batch
+        self.unit = unit or chunk
         self.add = jax.jit(add, donate_argnums=0)
         self.score = jax.jit(jax.vmap(agent.score))
         self.describe = jax.jit(jax.vmap(lambda state: agent.objective.describe(state.objective)))
@@ -36,7 +38,7 @@ class Device:
         self.validate = jax.jit(jax.vmap(agent.validate, in_axes=(0, None)))
         self._policies = jax.jit(jax.vmap(agent.policy))
         self.updates: Callable[..., tuple[AgentState, Metrics]] = jax.jit(self._updates, donate_argnums=0)
-        self.ready: Callable[[], Any] = lambda: None  # waits until `updates` is compiled
+        self.ready: Callable[..., Any] = lambda seconds=None: None  # waits until `updates` is compiled
 
     def init(self, draws: Sequence[np.random.Generator]) -> AgentState:
         return jax.device_put(stacked([self.agent.init(rng) for rng in draws]), may_alias=False)
@@ -64,9 +66,19 @@ class Device:
         pool.shutdown(wait=False)
 
     def _updates(
-        self, state: AgentState, replay: Replay, table: Table, demos: Any, active: Array, keys: Array
+        self,
+        state: AgentState,
+        replay: Replay,
+        table: Table,
+        demos: Any,
+        active: Array,
+        keys: Array,
+        first: Any = 0,
     ) -> tuple[AgentState, Metrics]:
-        """`chunk` updates of the `active` [S] seeds, and the mean of each metric [S]. Donates `state`."""
+        """`unit` updates of the `active` [S] seeds, and the mean of each metric [S]. Donates `state`.
+
+        `first`: how many of the chunk, to which the keys belong, there were before.
+        """
 
         # The replay is closed over by the scan, never carried through it; the step number has no seed axis,
         # so that the delayed actor stays a branch under vmap.
@@ -84,5 +96,5 @@ class Device:
         def body(state: AgentState, step: Array):
             return update(state, replay, table, step, keys)
 
-        after, metrics = jax.lax.scan(body, state, jnp.arange(1, self.chunk + 1))
+        after, metrics = jax.lax.scan(body, state, first + jnp.arange(1, self.unit + 1))
         return chosen(active, after, state), jax.tree.map(lambda m: m.mean(0), metrics)

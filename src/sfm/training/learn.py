@@ -11,7 +11,7 @@ import numpy as np
 
 from sfm.agents.agent import Agent
 from sfm.agents.types import ExpertStates, Spec
-from sfm.config import Config
+from sfm.config import Config, flat, to_dict
 from sfm.demos import Demos
 from sfm.errors import SfmError
 from sfm.training.buffer import Episodes, Table
@@ -22,6 +22,7 @@ from sfm.training.keeping import Policies
 from sfm.training.streams import FIT, INIT, UPDATE, draws, key
 
 Row = dict[str, Any]
+A_SECOND = 6e9  # batch x width^2 x updates of `sfm-td3` on two cores, about
 RUNAWAY = 1e8  # no weight of a policy that learns is as large
 
 
@@ -46,38 +47,66 @@ class Learning:
         self.clock, self.experience, self.progress = clock, experience, experience.progress
         arrays = None if demos is None else (demos.obs, demos.length, demos.action)
         self.demos = arrays and ExpertStates(*jax.tree.map(jnp.asarray, arrays))
-        self.device = Device(agent, s.chunk, s.batch)
-        self.resting = Device(agent.resting(), s.chunk, s.batch)  # where the actor does not learn yet
+        form = s.chunk, s.batch, unit_of(config)
+        self.device = Device(agent, *form)
+        self.resting = Device(agent.resting(), *form)  # where the actor does not learn yet
         self.state = self.device.init([draws(p.seed, INIT, 0) for p in self.progress])
         if beginning is not None:
             self.state = self.device.adopt(self.state, beginning)
+        self.begun = 0  # updates of the chunk under way, where it takes several calls
         self.device.compile_ahead(recipe(config, agent.spec), *self.arguments(experience.table()))
         self.policies = Policies(s, self.device.policies(self.state))
         self.history: list[tuple[np.ndarray, Any]] = []  # seeds and metrics of the round's updates
         self.seconds = 0.0  # that they took
         self.under_way: tuple[float, np.ndarray] | None = None  # since when, and updates of each seed before
+        self.table: Any = None  # of the replay that they learn from
 
     def arguments(self, table: Any, active: np.ndarray | None = None) -> tuple[Any, ...]:
         """Of `Device.updates`."""
         active = np.ones(len(self.progress), bool) if active is None else active
         keys = jnp.stack([key(p.seed, UPDATE, p.updates) for p in self.progress])
-        return self.state, self.experience.replay, table, self.demos, active, keys
+        first = () if self.device.unit == self.device.chunk else (np.int32(self.begun),)
+        return self.state, self.experience.replay, table, self.demos, active, keys, *first
 
     def start(self) -> None:
         """Begin the updates that are due, in compiled chunks; what does not fill one waits."""
-        chunk, table = self.device.chunk, None
-        while (due := self._seeds(self.clock.update_due)).any():
-            if table is None:
-                self.device.ready()
-                self.under_way = time.perf_counter(), self._updates()
-                table = jax.device_put(self._table())
-            resting = due & self._seeds(self.clock.actor_rests)
-            device, active = (self.resting, resting) if resting.any() else (self.device, due)
-            self.state, metrics = device.updates(*self.arguments(table, active))
-            self.history.append((active, metrics))
+        while self._due().any():
+            self._next()
+
+    def work(self, stop: Callable[[], bool]) -> bool:
+        """Make the updates that are due, call by call; False if it was to stop before the last."""
+        while self._due().any():
+            if stop():
+                self.check(self.device.policies(self.state))  # what cannot go on is not to be saved
+                return False
+            try:
+                self.device.ready(0.5)
+            except TimeoutError:
+                continue
+            self._next()
+            jax.block_until_ready(self.history[-1])
+        return True
+
+    def _due(self) -> np.ndarray:
+        return self._seeds(self.clock.update_due)
+
+    def _next(self) -> None:
+        """Begin one call."""
+        if self.table is None:
+            self.device.ready()
+            self.under_way = self.under_way or (time.perf_counter(), self._updates())
+            self.table = jax.device_put(self._table())
+        due = self._due()
+        resting = due & self._seeds(self.clock.actor_rests)
+        device, active = (self.resting, resting) if resting.any() else (self.device, due)
+        self.state, metrics = device.updates(*self.arguments(self.table, active))
+        self.history.append((active, metrics))
+        self.begun += device.unit
+        if self.begun >= device.chunk:
+            self.begun = 0
             for p in itertools.compress(self.progress, active):
-                p.owed -= chunk
-                p.updates += chunk
+                p.owed -= device.chunk
+                p.updates += device.chunk
 
     def _table(self) -> Table:
         table = self.experience.table()
@@ -92,7 +121,7 @@ class Learning:
         begun, before = self.under_way
         current = self.device.policies(self.state)  # waits for the device
         self.seconds += time.perf_counter() - begun
-        self.under_way = None
+        self.under_way = self.table = None
         try:
             self.check(current)
         except Diverged:
@@ -103,7 +132,7 @@ class Learning:
 
     def report(self, rows: dict[int, Row]) -> None:
         """The means of what the round's updates have measured, which must be numbers."""
-        history, seconds = self.history, round(self.seconds, 4)
+        history, seconds = jax.device_get(self.history), round(self.seconds, 4)
         self.history, self.seconds = [], 0.0
         described = jax.device_get(self.device.describe(self.state)) if history else {}
         for i, row in rows.items():
@@ -115,6 +144,25 @@ class Learning:
                 bad = [k for k in mine[-1] if not all(np.isfinite(m[k]) for m in mine if k in m)]
                 if bad:
                     raise _diverged(self.progress[i], f"{', '.join(bad)} became NaN or infinite")
+
+    def half(self) -> dict[str, Any]:
+        """JSON: where updates that were stopped stand, besides the state itself."""
+        before = self._updates() if self.under_way is None else self.under_way[1]
+        since = 0.0 if self.under_way is None else time.perf_counter() - self.under_way[0]
+        history = [
+            (active.tolist(), {name: np.asarray(values).tolist() for name, values in metrics.items()})
+            for active, metrics in jax.device_get(self.history)
+        ]
+        return {"before": before.tolist(), "begun": self.begun, "seconds": since, "history": history}
+
+    def go_on(self, half: dict[str, Any]) -> None:
+        """From where updates were stopped."""
+        self.under_way = time.perf_counter() - half["seconds"], np.array(half["before"])
+        self.begun = half["begun"]
+        self.history = [
+            (np.array(active), {name: np.array(values, np.float32) for name, values in metrics.items()})
+            for active, metrics in half["history"]
+        ]
 
     def check(self, current: list[Any]) -> None:
         """Before they act or are saved: weights may run away in an update that no loss shows."""
@@ -155,20 +203,16 @@ class Learning:
 def recipe(c: Config, spec: Spec) -> str:
     """What decides the program of an update besides shapes; the same in every process."""
     s, length = c.schedule, None if c.learner.lr_actor_final is None else c.updates
-    return repr(
-        (
-            c.gamma,
-            c.n_step,
-            c.normalise,
-            c.learner,
-            c.objective,
-            s.chunk,
-            s.batch,
-            length,
-            spec.matched,
-            spec.observation,
-        )
-    )
+    parts = c.gamma, c.n_step, c.normalise, c.learner, c.objective, s.chunk, s.batch, length
+    parts = *parts, spec.matched, spec.observation
+    return repr((*parts, unit_of(c)) if unit_of(c) < s.chunk else parts)
+
+
+def unit_of(c: Config) -> int:
+    """Updates per call, which cannot be stopped: a chunk, or the part of one that takes about a second."""
+    widest = max(v for name, v in flat(to_dict(c)) if name.rpartition(".")[2] in ("width", "head_width"))
+    most = A_SECOND / (c.seeds * c.schedule.batch * widest**2)
+    return max(k for k in range(1, c.schedule.chunk + 1) if c.schedule.chunk % k == 0 and k <= max(most, 1))
 
 
 def _diverged(p: SeedProgress, what: str) -> Diverged:

@@ -11,8 +11,10 @@
     evaluate the policies that the round leaves, where that is due or a seed has finished
     log
 
-An offline objective has a shorter round (`offline.py`). Everything that decides the next number is in
-`Training.arrays` and `Training.meta`, so that a run continues from a saved round as if it had never stopped.
+Where updates are slow, a run may stop between those of the end of a round, with the round half done
+(`halves.py`). An offline objective has a shorter round (`offline.py`). Everything that decides the next
+number is in `Training.arrays` and `Training.meta`, so that a run continues from a saved round as if it had
+never stopped.
 """
 
 import dataclasses
@@ -29,13 +31,14 @@ from sfm.demos import Demos
 from sfm.demos.matching import aligned, check_part, matched, observations_of
 from sfm.envs import Env
 from sfm.envs.base import rewarded
-from sfm.training import offline
+from sfm.training import halves, offline
 from sfm.training.assess import Assessment
 from sfm.training.buffer import Episodes
 from sfm.training.checkpoint import flatten, unflatten
 from sfm.training.clock import Clock, SeedProgress
-from sfm.training.evaluator import Evaluator
+from sfm.training.evaluator import Evaluator, Job
 from sfm.training.experience import Experience
+from sfm.training.halves import Half
 from sfm.training.keeping import Played
 from sfm.training.learn import Learning
 
@@ -67,43 +70,76 @@ class Training:
         self.policies = self.learning.policies
         self.evaluator = Evaluator(self.clock, make_env, known, part)
         self.seconds = 0.0
+        self.half: Half | None = None  # a round that was stopped before its end
 
     @property
     def done(self) -> bool:
-        return not self._those(self.clock.running)
+        return self.half is None and not self._those(self.clock.running)
 
-    def rounds(self) -> Iterator[list[Row]]:
-        """Train until the step budget is used up."""
-        while running := self._those(self.clock.running):
+    def rounds(self, stop: Callable[[], bool] = lambda: False) -> Iterator[list[Row]]:
+        """Train until the step budget is used up, or until `stop`, asked within rounds, says so.
+
+        Then the last yield has no rows, and `half` has the round to go on with.
+        """
+        while not self.done:
             begun = time.perf_counter() - self.seconds
-            if self.config.warm_start == "bc" and not any(p.steps for p in self.progress):
-                offline.warm_start(self.learning, self.config.warm_start_updates)
-            short = self.agent.objective.offline  # so are its rounds
-            due = [] if short else self._those(self.clock.evaluation_due_beside_round)
-            with self._judging(due, self.clock.round_end) as before:
-                rows = self._round(running)
-            for i, row in rows.items():
+            half, self.half = self.half or self._begin(), None
+            with self._judging(half.jobs) as before:
+                if not self._round(half, stop):
+                    self.half = half
+                    self.evaluator.cancel()
+            if self.half:
+                self.seconds = time.perf_counter() - begun
+                yield []
+                return
+            for i, row in half.rows.items():
                 self.progress[i].seconds = time.perf_counter() - begun
                 row["seconds"] = round(self.progress[i].seconds, 3)
-            due = [i for i in running if self.clock.evaluation_due_after_round(self.progress[i])]
-            with self._judging(due, lambda p: p.steps) as after:
+            due = [i for i in half.rows if self.clock.evaluation_due_after_round(self.progress[i])]
+            with self._judging(self._jobs(due, lambda p: p.steps)) as after:
                 pass
             self.seconds = time.perf_counter() - begun
-            yield [*before, *rows.values(), *after]
+            yield [*before, *half.rows.values(), *after]
 
     def _those(self, question: Callable[[SeedProgress], bool]) -> list[int]:
         return [i for i, p in enumerate(self.progress) if question(p)]
 
-    def _judging(self, due: list[int], step: Callable[[SeedProgress], int]) -> Any:
-        """See `Evaluator.judging`. `step`: for which the evaluation is made; none is made twice."""
+    def _begin(self) -> Half:
+        """A round of which nothing is done, but what comes before the first."""
+        if self.config.warm_start == "bc" and not any(p.steps for p in self.progress):
+            offline.warm_start(self.learning, self.config.warm_start_updates)
+        short = self.agent.objective.offline  # so are its rounds
+        due = [] if short else self._those(self.clock.evaluation_due_beside_round)
+        return Half(self._jobs(due, self.clock.round_end))
+
+    def _jobs(self, due: list[int], step: Callable[[SeedProgress], int]) -> list[Job]:
+        """Evaluations of the policies of now. `step`: for which they are made; none is made twice."""
         new = [i for i in due if self.progress[i].evaluated_at < self.progress[i].steps]
         for p in (self.progress[i] for i in due):
             p.evaluated_at, p.evaluated_for = p.steps, step(p)
-        return self.evaluator.judging(new, self.progress, self.policies)
+        return self.evaluator.jobs(new, self.progress, self.policies)
 
-    def _round(self, running: list[int]) -> dict[int, Row]:
+    def _judging(self, jobs: list[Job]) -> Any:
+        return self.evaluator.judging(jobs, self.progress, self.policies)
+
+    def _round(self, half: Half, stop: Callable[[], bool]) -> bool:
+        """What is left of a round; False if it was to stop before the end."""
         if plan := self.agent.objective.offline:
-            return offline.study(self.learning, plan, running)
+            half.rows = offline.study(self.learning, plan, self._those(self.clock.running))
+            return True
+        if not half.rows:
+            half.rows = self._live(self._those(self.clock.running))
+        if not self.learning.work(stop):
+            return False
+        self.learning.settle()
+        self.learning.report(half.rows)
+        if not self.config.schedule.assesses:
+            for i in half.rows:
+                self.policies.judge(i, self.progress[i])
+        return True
+
+    def _live(self, running: list[int]) -> dict[int, Row]:
+        """All of a round but the updates that are left at its end."""
         episodes = self._collect(running)
         rows = {i: self.progress[i].row() for i in running}
         for i, e in episodes.items():
@@ -112,12 +148,6 @@ class Training:
         if self.config.schedule.assesses:
             self._assess(episodes, rows)
         self._refresh(running, rows)
-        self.learning.start()
-        self.learning.settle()
-        self.learning.report(rows)
-        if not self.config.schedule.assesses:
-            for i in running:
-                self.policies.judge(i, self.progress[i])
         return rows
 
     def _collect(self, running: list[int]) -> dict[int, Episodes]:
@@ -177,10 +207,15 @@ class Training:
     # What a checkpoint holds.
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return flatten({"state": self.learning.state} | self.policies.tree() | self.experience.tree())
+        judged = halves.policies(self.half) if self.half else {}
+        return flatten(
+            {"state": self.learning.state} | self.policies.tree() | self.experience.tree() | judged
+        )
 
     def meta(self) -> dict[str, Any]:
-        return {"progress": [dataclasses.asdict(p) for p in self.progress], "seconds": self.seconds}
+        progress = [dataclasses.asdict(p) for p in self.progress]
+        half = self.half and {**halves.to_json(self.half), "learning": self.learning.half()}
+        return {"progress": progress, "seconds": self.seconds, "half": half}
 
     def restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         def part(name: str) -> dict[str, np.ndarray]:
@@ -195,3 +230,15 @@ class Training:
         for p, saved in zip(self.progress, meta["progress"], strict=True):
             best, scores, *rest = saved["assessment"]
             p.__dict__.update(saved | {"assessment": Assessment(best, tuple(scores), *rest)})
+        if half := meta.get("half"):
+            self.half = halves.from_json(half, part("judged"), self.policies.current[0])
+            self.learning.go_on(half["learning"])
+
+    def logged(self) -> tuple[dict[int, int], dict[int, int]]:
+        """By seed, the last step of which rounds are in the log, and of which evaluations are."""
+        rounds = {p.seed: p.steps for p in self.progress}
+        judged = {p.seed: p.evaluated_at for p in self.progress}
+        if self.half:
+            rounds |= {row["seed"]: row["step"] - 1 for row in self.half.rows.values()}
+            judged |= {job.row["seed"]: job.row["step"] - 1 for job in self.half.jobs}
+        return rounds, judged

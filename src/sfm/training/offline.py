@@ -36,7 +36,7 @@ def warm_start(learning: Learning, updates: int) -> None:
     """Begin with actors that have cloned the expert's actions."""
     agent, chunk, batch = learning.device.agent, learning.device.chunk, learning.device.batch
     cloner = Device(agent.cloner(), chunk, batch)
-    _, *data, _ = learning.arguments(learning.experience.table())
+    data = learning.arguments(learning.experience.table())[1:5]  # all but the state and keys
     state = learning.state._replace(objective=())
     for k in range(math.ceil(updates / chunk)):
         keys = jnp.stack([key(p.seed, WARM, k) for p in learning.progress])

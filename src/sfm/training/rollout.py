@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from sfm.envs import Env
+from sfm.envs.signals import obs_names
+from sfm.errors import SfmError
 from sfm.training.buffer import Episodes
 
 TRAIN, EVALUATE, REFRESH, VIDEO, DEMONSTRATE, RANDOM = range(6)  # streams of reset seeds
@@ -56,8 +58,13 @@ class Rollout:
                 self.obs[i, 0] = env.reset(seed)
         begin, self.time = self.time, until
         play = functools.partial(self._play, act, range(begin, until))
-        for _ in map(play, self.groups) if len(self.groups) == 1 else _threads().map(play, self.groups):
-            pass
+        try:
+            for _ in map(play, self.groups) if len(self.groups) == 1 else _threads().map(play, self.groups):
+                pass
+        except SfmError:
+            self._check_numbers(begin)  # a state that is no number may be why
+            raise
+        self._check_numbers(begin)
         self.action[np.arange(self.steps)[None] >= self.length[:, None]] = 0.0
         obs, new = self.obs[:, begin : until + 1], slice(begin, until)
         length = (self.length - begin).clip(0)
@@ -76,6 +83,24 @@ class Rollout:
                 self.obs[i, t + 1], self.reward[i, t], self.terminated[i], truncated = stepped
                 self.length[i] = t + 1
                 self.running[i] = not (self.terminated[i] or truncated or t == self.steps - 1)
+
+    def _check_numbers(self, begin: int) -> None:
+        """An error if an environment has given what is no number since time `begin`."""
+        obs, reward = self.obs[:, begin : self.time + 1], self.reward[:, begin : self.time]
+        odd, late = np.argwhere(~np.isfinite(obs)).tolist(), np.argwhere(~np.isfinite(reward)).tolist()
+        if odd:
+            i, time, k = odd[0]
+            value, where = obs[i, time, k], f"obs '{obs_names(self.envs[i])[k]}'"
+        elif late:
+            i, time = late[0][0], late[0][1] + 1
+            value, where = reward[i, time - 1], "its reward"
+        else:
+            return
+        what = "NaN" if np.isnan(value) else "infinity"
+        raise SfmError(
+            f"the environment gave {what} in {where} at step {begin + time} of the "
+            f"episode that reset seed {self.seeds[i]} starts"
+        )
 
     @property
     def episodes(self) -> Episodes:

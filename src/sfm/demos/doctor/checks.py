@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sfm.config import Config, SFMConfig
-from sfm.demos.doctor.findings import Finding, error, listed, warning
+from sfm.demos.doctor.findings import Finding, called, error, listed, warning
 from sfm.demos.doctor.reference import Reference
 from sfm.demos.types import Demos
 
@@ -25,7 +25,9 @@ def _finite(demos: Demos, env: Reference) -> Iterator[Finding]:
     for kind, parts in zip(("states", "actions"), zip(*demos.episodes(), strict=True), strict=True):
         if bad := [i for i, part in enumerate(parts) if part is not None and not np.isfinite(part).all()]:
             time, dim = np.argwhere(~np.isfinite(parts[bad[0]]))[0]
-            where = f"in {listed('demonstration', bad)}; the first at time {time}, dimension {dim}"
+            names = env.obs_names if kind == "states" else env.action_names
+            which = called(dim, names if parts[bad[0]].shape[1] == len(names) else ())
+            where = f"in {listed('demonstration', bad)}; the first at time {time}, dimension {which}"
             yield error(f"NaN or infinite {kind} {where}", REMOVE_NAN)
 
 
@@ -87,7 +89,7 @@ def _starts(demos: Demos, env: Reference) -> Iterator[Finding]:
     if outside.any():
         yield warning(
             f"'{env.name}' never starts as in {listed('demonstration', outside.any(1))} "
-            f"(see {listed('dimension', outside.any(0))})",
+            f"(see {env.dimensions(outside.any(0))})",
             "Perhaps the beginning was cut off, or columns are scaled or reordered: "
             "a demonstration should begin with the state after reset.",
         )
@@ -99,7 +101,7 @@ def _constant(demos: Demos, env: Reference) -> Iterator[Finding]:
         constant |= (np.ptp(obs, axis=0) == 0) & env.varying & (len(obs) > np.maximum(10, 2 * env.still))
     if constant.any():
         yield error(
-            f"no change at all in {listed('dimension', constant)} of some demonstration; "
+            f"no change at all in {env.dimensions(constant)} of some demonstration; "
             f"in '{env.name}' there always is",
             "A sensor was not recorded, or a column was filled in: record it, or choose a task without it.",
         )
@@ -125,7 +127,7 @@ def _precision(demos: Demos, env: Reference) -> Iterator[Finding]:
     coarse = free[np.spacing(np.abs(some).max(0)) > 0.02 * step]
     if len(coarse):
         yield error(
-            f"too far from zero for float32 to resolve the motion: {listed('dimension', coarse)}",
+            f"too far from zero for float32 to resolve the motion: {env.dimensions(coarse)}",
             "Subtract the offset in float64 before saving.",
         )
         return
@@ -158,7 +160,7 @@ def _clipped(demos: Demos, env: Reference) -> Iterator[Finding]:
         bad |= (there.mean(0) > 0.02) & (visits > 4) & ~own
     if bad.any():
         yield warning(
-            f"values pile up at a limit that '{env.name}' does not have: {listed('dimension', bad)}",
+            f"values pile up at a limit that '{env.name}' does not have: {env.dimensions(bad)}",
             "They were clipped, or a sensor is saturated: record again with a wider range.",
         )
 
@@ -171,7 +173,7 @@ def _bounds(demos: Demos, env: Reference) -> Iterator[Finding]:
     beyond = bounded & (largest > 1.01)
     if beyond.any():
         yield error(
-            f"outside [-1, 1], where '{env.name}' keeps them: {listed('dimension', beyond)} "
+            f"outside [-1, 1], where '{env.name}' keeps them: {env.dimensions(beyond)} "
             f"(up to {largest[beyond].max():.3g})",
             "Check units (sfm demos convert --scale), offsets and the order of columns (--reorder).",
         )
@@ -185,7 +187,7 @@ def terminations(demos: Demos, env: Reference, config: Config) -> Iterator[Findi
     if not telling.any():
         return
     over = [np.all((obs != np.clip(obs, *env.alive))[:, telling], axis=1) for obs, _ in demos.episodes()]
-    where = listed("dimension", telling)
+    where = env.dimensions(telling)
     if passing := [i for i, x in enumerate(over) if x[:-1].any()]:
         first = int(np.argmax(over[passing[0]]))
         yield error(
@@ -216,8 +218,7 @@ def _scale(demos: Demos, env: Reference) -> Iterator[Finding]:
                 "Perhaps degrees instead of radians (a factor of 57.3): sfm demos convert --degrees COLUMNS"
             )
         yield error(
-            f"about {factor:.2g} times larger than anything seen in '{env.name}': "
-            f"{listed('dimension', large)}",
+            f"about {factor:.2g} times larger than anything seen in '{env.name}': {env.dimensions(large)}",
             advice,
         )
     span = np.ptp(env.states, axis=0)
@@ -227,7 +228,7 @@ def _scale(demos: Demos, env: Reference) -> Iterator[Finding]:
         if far.any():
             yield warning(
                 f"far beyond the range of '{env.name}' under random actions and its bundled expert: "
-                f"{listed('dimension', far)}",
+                f"{env.dimensions(far)}",
                 "Check units, offsets and the order of columns, unless this expert is that much faster.",
             )
     small = np.median((np.ptp(obs, axis=0) / np.maximum(span, 1e-9))[span > 1e-6]) if span.any() else 1.0

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfm.demos.doctor.findings import Finding, error, listed, warning
+from sfm.demos.doctor.findings import Finding, called, error, listed, warning
 from sfm.demos.doctor.reference import Law, Reference, doubled, pausing, under
 from sfm.demos.types import Demos
 
@@ -45,7 +45,7 @@ def _circles(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
     states = np.concatenate(episodes)
     wrong = [(i, j) for i, j in env.circles if np.abs(np.hypot(states[:, i], states[:, j]) - 1).max() > 0.01]
     if wrong:
-        pairs = ", ".join(f"{i} and {j}" for i, j in wrong[:4])
+        pairs = ", ".join(f"{called(i, env.obs_names)} and {called(j, env.obs_names)}" for i, j in wrong[:4])
         yield error(
             f"dimensions {pairs}{' and others' if len(wrong) > 4 else ''} are cosine and sine of an angle in "
             f"'{env.name}', on a circle of radius 1; here the radius is about {_radius(episodes, env):.2g}",
@@ -72,7 +72,7 @@ def _laws(episodes: list[np.ndarray], env: Reference) -> Iterator[Finding]:
         return
     bad = [fit for fit in fits if not (0.6 < fit.slope < 1.67 and fit.match > 0.6)]
     if scaled := [fit for fit in bad if abs(fit.match) > 0.6]:
-        yield _units(scaled)
+        yield _units(scaled, env)
     if lost := [fit for fit in bad if abs(fit.match) <= 0.6]:
         yield _order(episodes, lost, env)
 
@@ -105,9 +105,10 @@ def _pace(slope: float, env: Reference) -> Finding:
     )
 
 
-def _units(fits: list[Fit]) -> Finding:
+def _units(fits: list[Fit], env: Reference) -> Finding:
     law, factor = fits[0].law, float(np.median([fit.slope for fit in fits]))
-    which = f"{law.what} moves {factor:.3g} times as far as dimension {law.partner}, its velocity, says"
+    partner = called(law.partner, env.obs_names)
+    which = f"{law.what} moves {factor:.3g} times as far as dimension {partner}, its velocity, says"
     others = f" (and {len(fits) - 1} more such pairs)" if len(fits) > 1 else ""
     advice = "One of the two is in another unit, scaled or standardised: undo it."
     if abs(factor / DEGREES - 1) < 0.2:
@@ -125,9 +126,12 @@ def _order(episodes: list[np.ndarray], fits: list[Fit], env: Reference) -> Findi
     law, partners = fits[0].law, sorted({fit.law.partner for fit in fits})
     others = (_fit(episodes, env, law._replace(partner=other)) for other in range(env.obs_dim))
     best = max((fit for fit in others if fit and fit.match > 0.8), key=lambda fit: fit.match, default=None)
-    hint = f" Dimension {best.law.partner} would fit where dimension {law.partner} should." if best else ""
+    hint = ""
+    if best:
+        fits_better, should = (called(i, env.obs_names) for i in (best.law.partner, law.partner))
+        hint = f" Dimension {fits_better} would fit where dimension {should} should."
     return error(
-        f"{law.what} does not move as its velocity says ({listed('dimension', partners)})",
+        f"{law.what} does not move as its velocity says ({env.dimensions(partners)})",
         f"Columns are in another order (sfm demos convert --reorder), or the states are noisy, smoothed or "
         f"shuffled in time.{hint}",
     )

@@ -11,9 +11,12 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sfm import envs
 from sfm.demos import bundled
+from sfm.demos.doctor.findings import called, listed
+from sfm.envs.signals import action_names, obs_names
 
 _EPISODES, _STEPS, _STARTS = 6, 250, 32
 _AT_MOST = 60  # episodes, where they end early
@@ -49,6 +52,12 @@ class Reference(NamedTuple):
     still: np.ndarray  # [o], the most steps for which it did not
     pauses: float  # the fraction of steps that change nothing before one that does
     doubled: float  # the fraction of clear steps that go about twice as far as the laws say
+    obs_names: tuple[str, ...] = ()
+    action_names: tuple[str, ...] = ()
+
+    def dimensions(self, which: ArrayLike) -> str:
+        """Those of states, in words; see `listed`."""
+        return listed("dimension", which, self.obs_names)
 
 
 @functools.lru_cache(maxsize=4)
@@ -73,7 +82,7 @@ def observe(env: envs.Env, seconds: float = math.inf) -> Reference:
     expert = [obs.astype(np.float64) for obs, _ in demos.episodes()] if demos else []
     going = np.concatenate([x[:-1] if end else x for x, end in played])
     circles = _circles(states)
-    laws = _laws(episodes, circles)
+    laws = _laws(episodes, circles, obs_names(env))
     moved, predicted = under(laws, episodes, circles)
     clear, far = np.sum([doubled(laws, x, circles) for x in episodes], axis=0)
     return Reference(
@@ -93,6 +102,8 @@ def observe(env: envs.Env, seconds: float = math.inf) -> Reference:
         np.max([_stillness(x) for x in episodes], axis=0),
         float(np.mean(np.concatenate([pausing(x) for x in episodes]))),
         float(far / max(clear, 1)),
+        obs_names(env),
+        action_names(env),
     )
 
 
@@ -179,12 +190,12 @@ def under(laws: list[Law], episodes: list[np.ndarray], circles: Circles) -> tupl
     return moved, np.array([law.rate for law in laws]) * velocity
 
 
-def _laws(episodes: list[np.ndarray], circles: Circles) -> list[Law]:
+def _laws(episodes: list[np.ndarray], circles: Circles, known: tuple[str, ...]) -> list[Law]:
     """For each dimension, the coordinate whose rate it is, if 90% of that motion is explained, twice."""
     halves = [_regress(episodes[start::2], circles) for start in (0, 1)]
     explained = np.minimum(halves[0][0], halves[1][0])  # [c,o]
     np.fill_diagonal(explained, 0.0)  # nothing is its own velocity
-    names = [f"dimension {i}" for i in range(explained.shape[1])]
+    names = [f"dimension {called(i, known)}" for i in range(explained.shape[1])]
     names += [f"the angle of dimensions {i} and {j}" for i, j in circles]
     for (i, j), (k, m) in itertools.combinations(circles, 2):
         names.append(f"the angle between dimensions {i}, {j} and {k}, {m}")

@@ -11,9 +11,10 @@ from types import ModuleType
 
 import numpy as np
 
-from sfm.envs import rendering
+from sfm.envs import mujoco_names, rendering
 from sfm.envs.actions import ActionScale
 from sfm.envs.base import checked_state
+from sfm.envs.signals import Signal
 from sfm.errors import SfmError
 
 
@@ -21,8 +22,8 @@ from sfm.errors import SfmError
 def _suite():
     """dm_control.suite with our tasks registered in it."""
     # only terrains need scipy.ndimage, which takes half a second to import
-    with rendering.gl_disabled(), _put_off("scipy.ndimage"):
-        from dm_control import suite
+    with _put_off("scipy.ndimage"):
+        suite = rendering.without_gl(lambda: importlib.import_module("dm_control.suite"))
     import sfm.envs.dmc.tasks  # noqa: F401  registers on import
 
     return suite
@@ -57,7 +58,7 @@ class DmcEnv:
     rewarded = True
 
     def __init__(self, name: str, domain: str, task: str):
-        self.name = name
+        self.name, self._which = name, (domain, task)
         # Reseeded by every reset: what happened before cannot matter.
         self._random = np.random.RandomState()
         self._env = _load(domain, task, self._random)
@@ -87,6 +88,18 @@ class DmcEnv:
     def physics(self):
         """dm_control's Physics: the simulator, for those who want to look inside."""
         return self._env.physics
+
+    @property
+    def obs_signals(self) -> tuple[Signal, ...]:
+        return _signals(*self._which)
+
+    @property
+    def obs_names(self) -> tuple[str, ...]:
+        return tuple(signal.name for signal in self.obs_signals)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return mujoco_names.actuators(self.physics.model.ptr)
 
     @property
     def model(self):
@@ -143,6 +156,12 @@ class DmcEnv:
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
+
+
+@functools.cache
+def _signals(domain: str, task: str) -> tuple[Signal, ...]:
+    """Found in a world of its own: playing it a little must not disturb another."""
+    return mujoco_names.of_task(_load(domain, task, np.random.RandomState(0)))
 
 
 def _flat(observation) -> np.ndarray:
