@@ -18,6 +18,7 @@ from benchmarks.tables import by_updates, first, grid, reached
 from sfm import storage
 from sfm.config import flat, to_dict
 from sfm.presets import PRESETS
+from sfm.report.paper import methods
 
 __all__ = ["Known", "filled"]
 
@@ -35,6 +36,7 @@ class Known(NamedTuple):
     finals: list[Row]
     trials: list[Row]
     speed: list[Row]
+    behaviour: list[Row]
 
     def of(self, *series: str, **columns: str) -> list[Row]:
         """Runs of some series; of others' columns only these values."""
@@ -45,7 +47,7 @@ class Known(NamedTuple):
 
 
 def known(folder: Path = records.RESULTS) -> Known:
-    return Known(*(records.read(folder / name) for name in records.KEPT))
+    return Known(*(records.read(folder / name) for name in (*records.KEPT, "behaviour.csv")))
 
 
 def headline(now: Known) -> str:
@@ -153,6 +155,17 @@ def tried(now: Known) -> str:
     return grid(("trial", *trials.TASKS), lines)
 
 
+def general(now: Known) -> str:
+    """The trial of behaviour-2 that became the preset `general`, beside the paper's SFM with TD7."""
+    theirs = methods()["SFM (TD7)"]
+    lines = []
+    for row in sorted((row for row in now.behaviour if row["trial"] == "cand"), key=lambda row: row["task"]):
+        mine = f"{row['mean']:.0f} +- {row['std']:.0f}", f"{row['normalised']:.2f}", f"{row['likeness']:.2f}"
+        paper = f"{told.mean:.0f}" if (told := theirs.get(row["task"])) else ""
+        lines.append((row["task"], *mine, paper))
+    return grid(("task", "return", "score", "likeness", "paper's return"), lines)
+
+
 def series(now: Known) -> str:
     """What is in the tables: runs (one for each seed), rows, and the commits of the code that made them."""
     lines = []
@@ -167,7 +180,20 @@ def series(now: Known) -> str:
 
 TABLES: dict[str, Callable[[Known], str]] = {
     made.__name__: made
-    for made in (headline, settings, fast, main, paper, learning, learned, baselines, experts, tried, series)
+    for made in (
+        headline,
+        settings,
+        fast,
+        main,
+        paper,
+        learning,
+        learned,
+        baselines,
+        experts,
+        tried,
+        general,
+        series,
+    )
 }
 
 

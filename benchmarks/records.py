@@ -59,7 +59,7 @@ RESULTS = ROOT / "results"
 KEPT = RUNS, FINALS, TRIALS, SPEED = "runs.csv", "finals.csv", "trials.csv.gz", "speed.csv"
 
 RUN = ("series", "figure", "task", "preset", "trial", "changes", "seed")
-TEXT = (*RUN[:-1], "commit", "machine", "command")  # all other columns are numbers
+TEXT = (*RUN[:-1], "commit", "machine", "command", "curve", "time")  # all other columns are numbers
 MEASURED = ("step", "updates", "seconds", "training", "kept", "current", "value")
 JUDGED = ("episodes", "mean", "std", "min", "max", "expert")
 COLUMNS = (*RUN, "seeds", *MEASURED, *JUDGED, "commit", "machine", "command")

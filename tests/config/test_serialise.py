@@ -28,7 +28,9 @@ from sfm.presets import PRESETS
 )
 def test_every_kind_survives_json(learner, objective):
     parts = {"learner": learner, "objective": objective, "schedule": ScheduleConfig(steps=5)}
-    config = Config("walker_walk", "mine", n_step=3, action_repeat=2, normalise="all", seed=3, **parts)
+    config = Config(
+        task="walker_walk", preset="mine", n_step=3, action_repeat=2, normalise="all", seed=3, **parts
+    )
     data = json.loads(json.dumps(to_dict(config)))
     assert data["learner"]["kind"] == learner.kind
     assert from_dict(Config, data) == config
