@@ -6,14 +6,17 @@ import json
 import numpy as np
 import pytest
 
-from sfm import folders
+from sfm import api, folders
 from sfm.cli import main
 from sfm.config import Config, RewardConfig, RobotConfig
 from sfm.demos import Demos, save
 from sfm.envs import make
+from sfm.envs.worlds import world
 from sfm.errors import SfmError
 from sfm.evaluation.playback import Playback
+from sfm.policy import load_policy
 from sfm.reporter import Silent
+from sfm.robots import remembered, unmoved
 from sfm.run import create, fork, reopen
 from sfm.training.logs import read_rows
 from tests.cli.helpers import says
@@ -79,6 +82,20 @@ def test_a_part_is_matched_by_name(tmp_path):
     next(training.rounds())
 
 
+def test_a_part_passes_the_doctor_and_a_policy_alone_knows_its_robot(tmp_path):
+    path = written(tmp_path, ARM)
+    part = Demos.from_list([swing(path).obs[0][:, [1, 0]]])._replace(names=("joint1", "shoulder"))
+    config, notes = settings(path, objective=_visits()), Notes([])
+    folder = api.train(config=config, demos=part, folder=tmp_path / "run", reporter=notes).folder
+    assert "warning: states have a part of the dimensions alone: joint1, shoulder" in notes.told
+    env = remembered(load_policy(folder / "policies" / "kept_seed0.safetensors").meta).make()
+    assert (env.control_timestep, env.max_steps, env.action_dim) == (0.04, 20, 2)
+    waiting = dataclasses.replace(config, robot=dataclasses.replace(ROBOT, starts="clip", fall=0.5))
+    assert unmoved(world(str(path)), waiting).make().action_dim == 2
+    with pytest.raises(SfmError, match=r"robot.xml' takes no env-kwargs"):
+        api.train(config=config, demos=part, env_kwargs={"k": 1})
+
+
 def _visits():
     return dataclasses.replace(tiny().objective, match_from="visits")
 
@@ -111,6 +128,16 @@ def test_the_command_says_what_is_wrong_in_a_line(tmp_path, capsys):
 def test_folders_are_called_after_the_robot(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert folders.fresh(settings(written(tmp_path, ARM))).name.startswith("robot_tiny_seed0_")
+
+
+@dataclasses.dataclass
+class Notes(Silent):
+    """What a run tells."""
+
+    told: list[str]
+
+    def note(self, message: str) -> None:
+        self.told.append(message)
 
 
 class Shown:

@@ -57,18 +57,18 @@ def world(env: Any, kwargs: Mapping[str, Any] | None = None) -> World:
 
 def again(name: str, kwargs: Mapping[str, Any], record: Record | None) -> World:
     """The world of a run or a policy, from what was kept of it."""
-    record = record or {"named": True}
-    if not isinstance(record, dict):
+    known = {"named": True} if record is None else record
+    if not isinstance(known, dict):
         raise SfmError(f"the record of the environment '{name}' is not a JSON object")
 
     def remade() -> Env:
         try:
-            if record.get("named"):
+            if known.get("named"):
                 return make(name, kwargs)
         except SfmError:
-            if not record.get("spec"):
+            if not known.get("spec"):
                 raise
-        return GymnasiumEnv(build(_recalled(name, record)), name)
+        return GymnasiumEnv(build(_recalled(name, known)), name)
 
     return World(name, remade, record)
 

@@ -94,7 +94,8 @@ def check_learns(config: Config, env: Env) -> None:
     s = config.schedule
     if isinstance(config.objective, BCConfig):  # plays no episodes
         return
-    whole = s.envs * env.max_steps * config.action_repeat  # steps of a round, unless episodes end early
+    decisions = math.ceil(env.max_steps / config.action_repeat)
+    whole = s.envs * decisions * config.action_repeat  # steps of a round, unless episodes end early
     random = s.random_steps if env.terminates else math.ceil(s.random_steps / whole) * whole
     if s.steps <= random:
         raise SfmError(

@@ -32,15 +32,14 @@ def examine(demos: Demos, task: str, config: Config | None = None) -> list[Findi
     config is what will be trained, by default the preset `fast`: it decides whether a demonstration is too
     short, and whether its end matters.
     """
-    env = reference(task)
-    if demos.names is not None:
-        part = f"states have a part of the dimensions alone: {', '.join(demos.names)}"
-        return [warning(part, "Training takes a part; nothing else is examined of it.")]
-    return judge(demos, env, config or preset(DEFAULT))
+    return judge(demos, reference(task), config or preset(DEFAULT))
 
 
 def judge(demos: Demos, env: Reference, config: Config) -> list[Finding]:
     """Compares demonstrations with what was seen of an environment."""
+    if demos.names is not None:
+        part = f"states have a part of the dimensions alone: {', '.join(demos.names)}"
+        return [warning(part, "Training takes a part; nothing else is examined of it.")]
     for check in checks.DECISIVE:
         if found := list(check(demos, env)):
             return found

@@ -16,7 +16,8 @@ _DEMOS, _SECONDS, _LINES = 20, 10.0, 3
 
 def before_training(demos: Demos, env: Env, config: Config, note: Callable[[str], None], force: bool) -> None:
     """Tells what is doubtful in three lines at most; what is plainly wrong is refused, unless forced."""
-    few = Demos(*(None if part is None else part[:_DEMOS] for part in demos))  # pyright: ignore[reportArgumentType]
+    arrays = {name: part[:_DEMOS] for name, part in demos._asdict().items() if isinstance(part, np.ndarray)}
+    few = demos._replace(**arrays)
     with np.errstate(all="ignore"):
         found = judge(few, observe(env, _SECONDS), config)
     found.sort(key=lambda finding: finding.severity)  # errors first
