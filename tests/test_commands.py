@@ -11,9 +11,25 @@ import sfm
 from sfm.cli import main
 from sfm.demos import bundled
 from sfm.presets import preset
+from tests.envs.mjcf.models import PLANAR, written
 
 ROOT = Path(__file__).parent.parent
-FEW = ["--steps", "1000", "--schedule.eval-episodes", "1", "--no-video"]
+FEW = {  # an episode at random, and one more with updates
+    "schedule.envs": 1,
+    "schedule.random_steps": 900,
+    "schedule.updates_per_step": 0.5,
+    "schedule.eval_episodes": 1,
+    "schedule.batch": 8,
+    "learner.width": 8,
+    "objective.features.dim": 8,
+    "objective.features.width": 8,
+    "objective.features.head_width": 8,
+}
+MODULE = """
+import gymnasium
+from gymnasium.envs.classic_control import PendulumEnv
+gymnasium.register("MyEnv-v0", PendulumEnv, max_episode_steps=1000)
+"""
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -42,22 +58,35 @@ def place(tmp_path_factory) -> Path:
     env = sfm.make_env("HalfCheetah-v5")
     states = [env.reset(0)] + [env.step(np.sin(np.arange(6) + t / 5))[0] for t in range(400)]
     np.savez(folder / "halfcheetah.npz", obs=np.stack(states))
-    quick = {"steps": 1000, "eval_episodes": 1, "progress": False}
-    sfm.train("walker_walk", folder / "my_demo.npz", folder=folder / "RUN", **quick)
+    robot = sfm.make_env(str(written(folder, PLANAR)))
+    np.savez(
+        folder / "clip.npz", obs=np.stack([robot.step(np.zeros(robot.action_dim))[0] for _ in range(99)])
+    )
+    (folder / "mymodule.py").write_text(MODULE)
+    pendulum = sfm.make_env("Pendulum-v1")
+    np.savez(folder / "pendulum.npz", obs=np.stack([pendulum.reset(seed) for seed in range(99)]))
+    quick = {name.replace(".", "__"): value for name, value in FEW.items()}
+    given = folder / "my_demo.npz"
+    sfm.train("walker_walk", given, folder=folder / "RUN", steps=1001, progress=False, **quick)
     return folder
 
 
 def test_the_readme(place, monkeypatch):
     monkeypatch.chdir(place)
+    monkeypatch.syspath_prepend(place)
     done = set()
     for words in commands("README.md"):
         done.add(words[0])
         if words[0] == "train" and "--help" not in words:
-            words = [*words, *FEW, "--run", f"run{len(list(place.iterdir()))}"]
+            few = [f"--{name.replace('_', '-')}={value}" for name, value in FEW.items()]
+            if "mymodule:MyEnv-v0" in words:  # a demonstration of its own
+                words[words.index("my_demo.npz")] = "pendulum.npz"
+            words = [*words, *few, "--steps", "1001", "--no-video", "--force"]
+            words += ["--run", f"run{len(list(place.iterdir()))}"]
         elif words[0] == "fork":
             (steps,) = [int(word.removeprefix("steps=")) for word in words if word.startswith("steps=")]
             assert steps > preset("fast").schedule.steps  # of the run that `make train` left
-            words = [*(word for word in words if not word.startswith("steps=")), "steps=2000", "--no-video"]
+            words = [*(word for word in words if not word.startswith("steps=")), "steps=3000", "--no-video"]
         elif words[0] == "eval":
             words = [*words[:-1], "1", "--no-video"]
         elif words[0] == "resume":
