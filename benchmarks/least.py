@@ -125,7 +125,8 @@ def least(config: Config) -> float:
 
 def _sfm(o: SFMConfig, it: Learning, batch: int, ahead: int) -> tuple[float, float]:
     """Per row: of every update, and of an actor step."""
-    phi = Net((OBS, *(o.features.width,) * o.features.depth, o.features.dim))
+    hidden = () if o.features.method in ("fourier", "steps") else (o.features.width,) * o.features.depth
+    phi = Net((OBS, *hidden, o.features.dim))
     independent = o.witness_batch == "independent"
     now, following = (it.act + it.psi, it.act + it.psi) if independent else (0, it.value_next)
     policy = now + following if o.match_from == "start" else phi.forward
@@ -147,6 +148,8 @@ def _features(f: FeatureConfig, phi: Net) -> float:
         "ae": headed(0, OBS),
         "hr": 2 * (2 * phi.trained() + 3 * phi.forward),
         "random": phi.forward,
+        "fourier": phi.forward,
+        "steps": phi.forward,
         "adversarial": phi.forward,
     }[f.method]
 

@@ -72,8 +72,8 @@ TRAINING: dict[str, tuple[str, str, str, str]] = {
     ),
     "likeness: spread of the demonstration alone": (
         LIKENESS,
-        "rows = [transitions(demos), transitions(random)]",
-        "rows = [transitions(demos), transitions(demos)]",
+        "rows = [transitions(demos, self._part), transitions(random, self._part)]",
+        "rows = [transitions(demos, self._part), transitions(demos, self._part)]",
         T_LIKENESS,
     ),
     "likeness: random actions by number of environments": (

@@ -91,8 +91,8 @@ def test_a_trial_goes_into_the_table_round_by_round(tmp_path, monkeypatch):
         storage.write_bytes(folder / "metrics.jsonl", "\n".join(map(storage.to_json, made)).encode())
 
     monkeypatch.setattr(trials, "go_on", go_on)
-    options = Options(seed=3, seeds=1, steps=100, runs=tmp_path, results=tmp_path / "kept", series="s")
+    options = Options(seed=3, seeds=1, steps=2_500, runs=tmp_path, results=tmp_path / "kept", series="s")
     trials.train(options, "cheetah_walk", "width_64")
     first, second = records.read(options.results / records.TRIALS)
     assert (first["trial"], first["step"], second["step"]) == ("width_64", 10, 20)
-    assert first["changes"] == "learner.width=64 lr_actor_final=null steps=400"
+    assert first["changes"] == "learner.width=64 lr_actor_final=null steps=10000"

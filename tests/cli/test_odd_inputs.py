@@ -95,7 +95,8 @@ EACH = "import json, sys; from sfm.cli import main; [print(main(w)) for w in jso
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("odd")
+    folder = tmp_path_factory.mktemp("odd") / "here"  # whose parent has nothing else
+    folder.mkdir()
     save(folder / "good.npz", demos())
     for name, data in CONTENTS.items():
         (folder / name).write_bytes(data)

@@ -130,7 +130,9 @@ def test_the_motion_of_demonstrations_is_all_their_states_but_the_last():
 
 
 def test_dimensions_belong_to_the_observation_that_their_name_begins_with(env):
-    named = SimpleNamespace(name="x", obs_names=("pose/knee", "pose/hip", "height", "obs[3]", "obs[4]"))
+    named = SimpleNamespace(
+        name="x", obs_dim=5, obs_names=("pose/knee", "pose/hip", "height", "obs[3]", "obs[4]")
+    )
     assert observations_of(named) == ("pose", "pose", "height", "obs", "obs")
     assert observations_of(SimpleNamespace(name="x", obs_dim=2)) == ("obs", "obs")
     robot = dict(zip(env.obs_names, observations_of(env), strict=True))

@@ -36,7 +36,7 @@ def test_a_run_notes_its_start_and_its_end(real):
     assert began["commit"] == history.commit()
     assert began["versions"]["jax"]
     assert "cores" in began["machine"]
-    assert "pytest" in began["command"]
+    assert began["command"] == history.command()
     assert ended["finished"] is True
 
 

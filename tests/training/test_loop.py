@@ -350,7 +350,8 @@ def test_evaluations_are_logged_at_the_step_of_the_policies_that_they_judge(alon
     ]  # fmt: skip
     rounds = {row["step"]: row for row in rows if "eval/kept" not in row}
     for row in (row for row in rows if "eval/kept" in row):
-        assert row.keys() == {"step", "seed", "updates", "seconds", "eval/current", "eval/kept"}
+        told = {f"{what}/{whose}" for what in ("eval", "likeness") for whose in ("current", "kept")}
+        assert row.keys() == {"step", "seed", "updates", "seconds"} | told
         assert {k: row[k] for k in ("seed", "updates", "seconds")} == {
             k: rounds[row["step"]][k] for k in ("seed", "updates", "seconds")
         }
