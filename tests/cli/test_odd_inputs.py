@@ -1,4 +1,4 @@
-"""Some hundred things that people type by mistake: one line, a status that is not 0, and nothing lost."""
+"""A thousand things that people type by mistake: one line, a status that is not 0, and nothing lost."""
 
 import itertools
 import json
@@ -130,7 +130,7 @@ def inputs() -> list[list[str]]:
     odd += [["demos", "convert", "good.npz", "OUT.npz", *repair] for repair in REPAIRS]
     odd += [
         ["demos", "convert", "good.npz", "OUT.csv", *a, *b] for a, b in itertools.combinations(REPAIRS, 2)
-    ][::23]
+    ][::2]
     odd += [["demos", "collect", name, "OUT.npz"] for name in (*names, *files)]
     odd += [["eval", name, "--no-video"] for name in names]
     odd += [
@@ -166,7 +166,7 @@ def test_one_line_each_and_nothing_lost(place, monkeypatch, capfd):
         if status in (0, None) or len(lines) != 1 or len(lines[0]) > 1000:
             wrong.append((words, status, lines))
     assert not wrong, "\n".join(f"{str(w)[:600]}" for w in wrong)
-    assert len(given) > 300
+    assert len(given) > 1000
     assert snapshot(place) == before
 
 
