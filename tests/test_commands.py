@@ -110,3 +110,15 @@ def test_the_page_on_demonstrations(place, monkeypatch):
         if words[1] in ("list", "inspect", "doctor", "convert", "collect"):
             run(words)
     assert done >= {"list", "inspect", "doctor", "convert", "collect"}
+
+
+def test_the_readmes_python(place, monkeypatch):
+    monkeypatch.chdir(place)
+    (block,) = re.findall(
+        r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    assert "steps=50_000" in block
+    few = {name.replace(".", "__"): value for name, value in FEW.items()} | {"steps": 1001, "progress": False}
+    given = {"few": few, "observation": sfm.make_env("walker_walk").reset(0)}
+    exec(block.replace("steps=50_000", "**few"), given)
+    assert given["action"].shape == (6,)
