@@ -15,7 +15,6 @@ import io
 import json
 import math
 import os
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import machine
-from sfm import storage
+from sfm import history, storage
 from sfm.config import Config, flat, from_dict, to_dict
 from sfm.presets import preset
 from sfm.training.logs import read_rows
@@ -150,12 +149,7 @@ def changes(config: Config) -> str:
 
 def commit() -> str:
     """The commit of the code, with a + behind it if src/ is not as committed."""
-    head, diff = ["rev-parse", "--short=7", "HEAD"], ["diff", "--quiet", "HEAD", "--", "src"]
-    said, differs = (
-        subprocess.run(["git", "-C", str(ROOT), *args], capture_output=True, text=True)
-        for args in (head, diff)
-    )
-    return said.stdout.strip() + ("+" if differs.returncode == 1 else "")
+    return history.commit(ROOT / "src")
 
 
 def noted(folder: Path) -> str:

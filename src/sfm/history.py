@@ -65,9 +65,9 @@ def command() -> str:
     return shlex.join(["sfm" if name == "__main__.py" else name, *sys.argv[1:]])
 
 
-def commit() -> str:
-    """The commit of the code, with a + behind it if it is not as committed; empty where git does not know."""
-    here = Path(__file__).parent
+def commit(here: Path = Path(__file__).parent) -> str:
+    """The commit of a folder, of the code by default, with a + behind it if it is not as committed; empty
+    where git does not know."""
     head, diff = ["rev-parse", "--short=7", "HEAD"], ["diff", "--quiet", "HEAD", "--", "."]
     try:
         said, differs = (

@@ -19,7 +19,7 @@ from sfm.errors import SfmError
 from sfm.evaluation.scores import normalised
 from sfm.policy import Policy, find_policy, load_policy
 from sfm.robots import remembered
-from sfm.run import reopen
+from sfm.run import Run, reopen
 
 if TYPE_CHECKING:
     from sfm.evaluation.evaluate import Judged
@@ -43,11 +43,9 @@ class Subject(NamedTuple):
     task: str
     env: Env
     policies: dict[int, Policy]  # by seed
-    run: Path | None  # None: a policy without its run
+    run: Run | None  # None: a policy without its run
     expert: float | None  # the demonstrations' return, where it is known
     demos: Demos | None  # by which likeness is told
-    match: tuple[str, ...] = ()  # what of them was matched
-    beside: Env | None = None  # another, in which the demonstration is played back
 
 
 def measure(
@@ -65,7 +63,7 @@ def measure(
     both nothing is written.
     """
     subject = _subject(what, seed)
-    folder = subject.run if out is None else Path(out)
+    folder = Path(out) if out is not None else subject.run and subject.run.folder
     if folder is not None and not folder.is_dir():
         try:
             folder.mkdir(parents=True)
@@ -109,18 +107,8 @@ def _subject(what: str | Path, seed: int | None) -> Subject:
         first = opened.config.seed
         seeds = range(first, first + opened.config.seeds) if seed is None else [seed]
         policies = {s: load_policy(what, seed=s) for s in seeds}
-        expert = expert_return(opened.folder)
-        task, match = opened.config.task, opened.config.match
-        return Subject(
-            task,
-            opened.make_env(),
-            policies,
-            opened.folder,
-            expert,
-            opened.decisions,
-            match,
-            opened.make_env(),
-        )
+        expert, demos = expert_return(opened.folder), opened.decisions
+        return Subject(opened.config.task, opened.make_env(), policies, opened, expert, demos)
     policy = load_policy(find_policy(what))
     env = repeated(remembered(policy.meta).make(), policy.action_repeat)
     starts = policy.meta.get("seed", 0) if seed is None else seed
@@ -146,9 +134,9 @@ def _of_seed(subject: Subject, seed: int, found: "Judged") -> dict[str, Any]:
 def _likeness(subject: Subject) -> "Likeness | None":
     from sfm.training.likeness import likeness_to
 
-    if subject.demos is None:
+    if subject.run is None or subject.demos is None:
         return None
-    part = matched(subject.demos, subject.match, subject.env)
+    part = matched(subject.demos, subject.run.config.match, subject.env)
     return likeness_to(aligned(subject.demos, subject.env), [subject.env], part)
 
 
@@ -172,14 +160,14 @@ def _pictures(subject: Subject, folder: Path, seed: int | None, note: Note) -> N
     from sfm.training.rollout import VIDEO, reset_seed
 
     if subject.run is not None:
-        config, scale = reopen(subject.run).config, reference(subject.task)
+        config, scale = subject.run.config, reference(subject.task)
         levels = {"expert": subject.expert, "random": scale.random if scale else None}
-        rows, title = read_rows(subject.run / "metrics.jsonl"), f"{config.task}, {config.preset}"
+        rows, title = read_rows(subject.run.folder / "metrics.jsonl"), f"{config.task}, {config.preset}"
         curve.plot(rows, folder / "curve.png", title=title, **levels)
         note(f"curve  {folder / 'curve.png'}")
     if seed is not None:
         start = reset_seed(seed, VIDEO, 0)
-        beside = None if subject.beside is None else Playback.of(subject.demos, subject.beside)
+        beside = subject.run and Playback.of(subject.demos, subject.run.make_env())
         right = "; right: the demonstration" if beside else ""
         for path in video.record(subject.env, subject.policies[seed], folder, seed=start, beside=beside):
             note(f"video  {path} (seed {seed}{right})")

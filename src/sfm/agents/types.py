@@ -26,18 +26,21 @@ class Spec(NamedTuple):
 
     @property
     def matched_dim(self) -> int:
-        return self.obs_dim if self.matched is None else len(self.matched)
+        return len(self.columns)
+
+    @property
+    def columns(self) -> np.ndarray:
+        """The dimensions that are matched."""
+        return np.arange(self.obs_dim) if self.matched is None else np.array(self.matched)
 
     @property
     def hidden(self) -> np.ndarray:
-        """The dimensions that are not matched."""
-        return np.setdiff1d(
-            np.arange(self.obs_dim), np.arange(self.obs_dim) if self.matched is None else self.matched
-        )
+        """The dimensions that are not."""
+        return np.setdiff1d(np.arange(self.obs_dim), self.columns)
 
     def part(self, obs: Array) -> Array:
         """What is matched of states [..., o], all that demonstrations may tell: [..., matched_dim]."""
-        return obs if self.matched is None else obs[..., np.array(self.matched)]
+        return obs if self.matched is None else obs[..., self.columns]
 
 
 class NStep(NamedTuple):

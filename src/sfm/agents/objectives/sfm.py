@@ -68,7 +68,7 @@ def _state_weight(config: FeatureConfig, spec: Spec) -> Any:
     """Of the state beside phi: one, or one for each dimension that is matched."""
     if config.state_by == "number":
         return config.state_weight
-    belongs = np.array(spec.observation or ("",) * spec.obs_dim)[list(spec.matched or range(spec.obs_dim))]
+    belongs = np.array(spec.observation or ("",) * spec.obs_dim)[spec.columns]
     _, which, many = np.unique(belongs, return_inverse=True, return_counts=True)
     return (config.state_weight / np.sqrt(many[which])).astype(np.float32)
 
