@@ -2,6 +2,7 @@
 
     python -m benchmarks.bundle runs/expert_*
     python -m benchmarks.bundle --random        # only the returns of random actions, for all tasks
+    python -m benchmarks.bundle --states        # only where the simulator stood, in what is bundled
 
 For the task of each run: five demonstrations (the best of twenty noise-free episodes) and the policy, the
 kept or the current one, whichever did better in twenty other episodes, go to src/sfm/demos/data, the
@@ -15,11 +16,14 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks import records
 from sfm import api, storage
-from sfm.demos.bundled import DATA
+from sfm.demos.bundled import DATA, provenance
 from sfm.demos.formats import npz_files as npz
 from sfm.envs import TASKS, make
+from sfm.envs.watched import Watched
 from sfm.evaluation.collect import collect
 from sfm.evaluation.evaluate import evaluate
 from sfm.policy import find_policy, load_policy
@@ -62,6 +66,24 @@ def note_random(task: str) -> dict[str, float]:
     return note(task, random=round(mean, 3), random_error=round(error, 3), random_episodes=episodes)
 
 
+def note_states(task: str) -> str:
+    """Plays the bundled demonstrations again, by seeds and actions, and keeps qpos and qvel beside obs."""
+    path = DATA / f"{task}.npz"
+    demos, made = npz.load(path), provenance(task)
+    env = Watched(make(task))
+    states = []
+    assert demos.action is not None
+    for k, (obs, _) in enumerate(demos.episodes()):
+        actions = demos.action[k, : demos.length[k]]
+        again = [env.reset(made["reset_seeds"][k]), *(env.step(a)[0] for a in actions)]
+        if not np.array_equal(again, obs):
+            raise SystemExit(f"{task}: demonstration {k} is not the same again: nothing is written")
+        states.append(env.states(k))
+    qpos, qvel = (np.stack(part).astype(np.float32) for part in zip(*states, strict=True))
+    npz.save(path, demos._replace(qpos=qpos, qvel=qvel, reward=None), provenance=storage.to_json(made))
+    return f"{task}: qpos {qpos.shape}, qvel {qvel.shape}"
+
+
 def _better(run: Path, task: str, seed: int) -> Path:
     """Where starts differ much, the kept policy may owe its place to lucky ones."""
     both = [find_policy(run, which, seed) for which in ("kept", "current")]
@@ -79,6 +101,9 @@ if __name__ == "__main__":
         if sys.argv[1:] == ["--random"]:
             for task in TASKS:
                 print(task, note_random(task), flush=True)
+        elif sys.argv[1:] == ["--states"]:
+            for task in TASKS:
+                print(note_states(task), flush=True)
         else:
             for folder in sys.argv[1:]:
                 print(bundle(Path(folder)), flush=True)
