@@ -10,6 +10,7 @@ import pytest
 
 from sfm.demos import Demos, load, save
 from sfm.demos.doctor import examine, examine_file
+from sfm.demos.motion import from_motion
 from sfm.envs import TASKS, make
 from sfm.errors import SfmError
 from sfm.presets import preset
@@ -154,6 +155,16 @@ def test_planted_faults_are_found(healthy, task, fault):
 def test_faults_where_no_law_is_known(healthy, fault, what):
     findings = examine(changed(healthy["quadruped_walk"], fault), "quadruped_walk")
     assert any(re.search(what, finding.what) for finding in findings), findings
+
+
+def test_a_clip_may_hold_still_what_always_changes():
+    """The torso of the bundled human walk is upright all the time; states read from a model lack nothing."""
+    clip, *_ = from_motion("human_walk", "walker_walk")
+    assert not [found for found in examine(clip, "walker_walk") if found.severity == "error"]
+    seen = Demos.from_list([obs for obs, _ in clip.episodes()])
+    wrong = [found.what for found in examine(seen, "walker_walk") if found.severity == "error"]
+    assert len(wrong) == 1
+    assert wrong[0].startswith("no change at all in")
 
 
 def balancing(keep: float, steps: int) -> np.ndarray:

@@ -99,11 +99,18 @@ def _constant(demos: Demos, env: Reference) -> Iterator[Finding]:
     constant = np.zeros(env.obs_dim, bool)
     for obs, _ in demos.episodes():  # what waits for a contact may wait for all of a short demonstration
         constant |= (np.ptp(obs, axis=0) == 0) & env.varying & (len(obs) > np.maximum(10, 2 * env.still))
-    if constant.any():
+    if not constant.any():
+        return
+    where = env.dimensions(constant)
+    found = f"no change at all in {where} of some demonstration; in '{env.name}' there always is"
+    if demos.qpos is None:
         yield error(
-            f"no change at all in {env.dimensions(constant)} of some demonstration; "
-            f"in '{env.name}' there always is",
+            found,
             "A sensor was not recorded, or a column was filled in: record it, or choose a task without it.",
+        )
+    else:  # then the states were read from the model: the motion is so
+        yield warning(
+            found, "The motion holds them still. If it only lacks them, leave them out: sfm train --match."
         )
 
 
