@@ -37,7 +37,7 @@ class FeatureConfig:
     head_width: AtLeastOne = 1024
     """Each hidden layer of the network that predicts from phi has this many units."""
     lr: Positive = 3e-4
-    """The features learn at this rate."""
+    """The features learn at this rate, which is constant but for adversarial features (see `lr_final`)."""
     interval: AtLeastOne = 1
     """The features take one step per this many updates."""
     centre: bool = False
@@ -59,7 +59,8 @@ class FeatureConfig:
     hr_discount: Share = 0.98
     """Hilbert representations discount distances in time by this factor per step."""
     hr_expectile: Share = 0.5
-    """Hilbert representations weigh errors upwards by this share and errors downwards by the rest."""
+    """Hilbert representations weigh errors upwards by this share and errors downwards by the rest, so that at
+    0.5 they weigh the same."""
     hr_polyak: Share = 0.005
     """The target network of Hilbert representations moves by this share of the way at every step."""
     penalty: NotNegative = 10.0
