@@ -39,9 +39,7 @@ def test_what_is_loaded_from_outside_is_found(line, tmp_path):
 
 
 def test_styles_are_read_too(tmp_path):
-    (tmp_path / "a.css").write_text(
-        '@import "https://example/b.css"; p { color: url(data:image/png,x) }'
-    )
+    (tmp_path / "a.css").write_text('@import "https://example/b.css"; p { color: url(data:image/png,x) }')
     assert website.outside(tmp_path) == ["a.css: https://example/b.css"]
 
 
