@@ -13,10 +13,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-__all__ = ["loaded", "on_files", "outside", "paths"]
+__all__ = ["loaded", "on_config", "on_files", "outside", "paths"]
 
 ROOT = Path(__file__).parents[1]
-PATTERNS = ("*.md", "docs/*", "results/*.md", "results/*.csv", "examples/**/*")
+PATTERNS = ("*.md", "docs/*.*", "results/*.md", "results/*.csv", "examples/**/*")
 LOADS = {"href": {"link"}, "src": {"script", "img", "iframe", "source", "video", "audio", "embed"}}
 IN_STYLES = re.compile(r"""(?:url\(|@import )\s*["']?([^"')\s;]+)""")
 
@@ -26,6 +26,19 @@ def paths(root: Path = ROOT) -> list[str]:
     found = {path for pattern in PATTERNS for path in root.glob(pattern)}
     kept = (path.relative_to(root) for path in found if path.is_file() and "__pycache__" not in path.parts)
     return sorted(path.as_posix() for path in kept)
+
+
+def on_config(config: Any) -> Any:
+    """Lists nest by two spaces or three, as on GitHub; Python's Markdown wants four unless told first."""
+    from markdown.extensions import Extension
+
+    class Nesting(Extension):
+        def extendMarkdown(self, md: Any) -> None:
+            md.tab_length = 2
+            md.build_parser()
+
+    config.markdown_extensions.insert(0, Nesting())
+    return config
 
 
 def on_files(files: Any, config: Any) -> Any:
