@@ -5,7 +5,7 @@ import pytest
 
 from sfm.envs import make
 from sfm.errors import SfmError
-from sfm.training.rollout import EVALUATE, TRAIN, Rollout, acting, play, reset_seed, rollout
+from sfm.training.rollout import EVALUATE, TRAIN, Rollout, acting, in_bouts, play, reset_seed, rollout
 
 
 class Counter:
@@ -195,3 +195,23 @@ def test_an_action_holds_for_several_steps():
     decisions = iter(np.arange(7, dtype=np.float32) / 10)
     played = play([make("probe_point")], [0], lambda obs, noise: np.full((1, 1), next(decisions)), hold=3)
     np.testing.assert_array_equal(played.action[0, :, 0], np.arange(20, dtype=np.float32) // 3 / 10)
+
+
+def test_bouts_hold_each_action_at_a_bound_for_their_share_of_the_time():
+    shape, calm = (4_000, 3, 2), 0.5
+    act = in_bouts(lambda obs, t, group: np.full((3, 2), calm), shape, 0.3, np.random.default_rng(0))
+    actions = np.array([act(np.zeros((3, 1)), t, slice(0, 3)) for t in range(shape[0])])
+    inside = (actions != calm).all(-1)
+    assert (np.abs(actions[inside]) == 1).all()
+    assert (actions[~inside] == calm).all()
+    assert inside.mean() == pytest.approx(0.3, abs=0.04)
+    assert actions[inside].mean() == pytest.approx(0, abs=0.1)
+    changed = (np.diff(actions, axis=0) != 0).any(-1)[inside[:-1]].mean()
+    assert changed == pytest.approx(
+        0.1 * (1 - 0.3 / 4), abs=0.02
+    )  # of those that begin anew, some are the same
+
+
+def test_without_a_share_nothing_is_held():
+    act = in_bouts(lambda obs, t, group: np.full((1, 1), 0.5), (50, 1, 1), 0.0, np.random.default_rng(0))
+    assert all(act(np.zeros((1, 1)), t, slice(0, 1)) == 0.5 for t in range(50))

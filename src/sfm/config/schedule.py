@@ -16,6 +16,10 @@ class ScheduleConfig:
     """Each seed plays in this many environments at a time."""
     random_steps: NotNegativeInt = 10_000
     """The run begins with this many steps of uniform random actions, without updates."""
+    bouts: Share = 0.0
+    """Bouts are stretches of about ten decisions in which each action is held at one of its bounds, for no
+    smaller push rolls a body over. Random steps consist of them, and at first this share of later ones; it
+    falls linearly to nothing at the middle of the run. With 0 there are none."""
     updates_per_step: Positive = 1.0
     """Each later environment step earns this many updates."""
     bursts_per_episode: AtLeastOne = 1

@@ -13,7 +13,7 @@ from sfm.training import buffer
 from sfm.training.buffer import Episodes, Layout, Table
 from sfm.training.clock import SeedProgress
 from sfm.training.device import Device
-from sfm.training.rollout import REFRESH, TRAIN, Act, Rollout, acting, play, reset_seed
+from sfm.training.rollout import REFRESH, TRAIN, Act, Rollout, acting, in_bouts, play, reset_seed
 from sfm.training.streams import ACT, FRESH, draws
 
 
@@ -30,6 +30,7 @@ class Experience:
         shared = schedule.bursts_per_episode == 1  # whole episodes are collected one seed after another
         others = [first if shared else [make_env() for _ in first] for _ in progress[1:]]
         self.train_envs = [first, *others]  # of each seed
+        self.schedule = schedule
         self.progress, self.action_repeat = progress, action_repeat
         self.env = env = first[0]
         self.capacity = schedule.replay  # transitions
@@ -65,9 +66,13 @@ class Experience:
         draw = draws(p.seed, ACT, p.episodes)
         shape = (self.env.max_steps, len(envs), self.env.action_dim)
         if policy is not None:
-            return Rollout(envs, starts), acting(policy, draw.standard_normal(shape, np.float32))
-        action = 2 * draw.random(shape, np.float32) - 1
-        return Rollout(envs, starts), lambda obs, t, group: action[t, group]
+            act = acting(policy, draw.standard_normal(shape, np.float32))
+        else:
+            action = 2 * draw.random(shape, np.float32) - 1
+            act = lambda obs, t, group: action[t, group]  # noqa: E731
+        s = self.schedule
+        left = 1.0 if policy is None else s.bouts * max(0.0, 1 - 2 * p.steps / s.steps)
+        return Rollout(envs, starts), in_bouts(act, shape, left, draw) if s.bouts else act
 
     def add(self, device: Device, new: dict[int, Episodes], *, first: bool) -> None:
         """Parts of the episodes of some seeds; the `first` ones, or more of the same episodes."""

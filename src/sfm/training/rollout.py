@@ -21,6 +21,7 @@ from sfm.training.buffer import Episodes
 TRAIN, EVALUATE, REFRESH, VIDEO, DEMONSTRATE, RANDOM = range(6)  # streams of reset seeds
 
 GROUPS = 4  # at most
+BOUT = 10  # decisions, on average
 
 Act = Callable[[np.ndarray, int, slice], np.ndarray]
 """(obs [K, o], time, which K of the N environments) -> action [K, a]; called from several threads."""
@@ -146,3 +147,18 @@ def acting(policy: Any, noise: np.ndarray | None = None, hold: int = 1) -> Act:
         return held[group.start]
 
     return act
+
+
+def in_bouts(act: Act, shape: tuple[int, int, int], share: float, draw: np.random.Generator) -> Act:
+    """`act`, but for this share of all times, in bouts that hold each action at a bound; shape [T, N, a]."""
+    times = np.arange(shape[0])[:, None]
+    begins = np.where((draw.random(shape[:2]) < 1 / BOUT) | (times == 0), times, 0)
+    begun = np.maximum.accumulate(begins, 0)  # [T, N], when the stretch began
+    held = np.take_along_axis(draw.random(shape[:2]) < share, begun, 0)[..., None]
+    bound = np.sign(draw.standard_normal(shape, np.float32))
+    bound = np.take_along_axis(bound, begun[..., None], 0)
+
+    def acts(obs: np.ndarray, t: int, group: slice) -> np.ndarray:
+        return np.where(held[t, group], bound[t, group], act(obs, t, group))
+
+    return acts

@@ -169,6 +169,24 @@ def test_waves_see_as_many_coordinates_as_asked_for():
         assert spread == pytest.approx(1 / (width * (2 * k) ** 0.5), rel=0.05)
 
 
+@pytest.mark.parametrize("coordinates", [1, 2, 0])
+def test_waves_see_each_observation_alike_if_asked_to(coordinates):
+    """A pose of seven numbers and one height: half of what a wave sees is the height."""
+    spec = SPEC._replace(
+        obs_dim=9, observation=("pose",) * 4 + ("height",) + ("pose",) * 4, matched=tuple(range(8))
+    )
+    alike = {"coordinates": (coordinates,), "state_by": "observation"}
+    config = small_sfm("fourier", dim=8_000, bandwidths=(1.0,), **alike)
+    weight = np.asarray(make_features(config.features, spec).init(rng()).weight)
+    seen = np.square(weight).sum(1) if coordinates == 0 else (weight != 0).sum(1)
+    share = seen / seen.sum()
+    expected = {1: 1 / 2, 2: (1 / 2 + 1 / 2 * 7 / 13) / 2, 0: 1 / 2}[
+        coordinates
+    ]  # 2: as first, or after a pose
+    assert share[4] == pytest.approx(expected, rel=0.05)
+    np.testing.assert_allclose(np.delete(share, 4), (1 - share[4]) / 7, rtol=0.15)
+
+
 @pytest.mark.parametrize("coordinates", [(), (1, 0)])
 def test_steps_are_shares_beyond_thresholds_along_unit_directions(coordinates):
     """Narrow ones: their means are 1 - 2 F(b), and the thresholds b spread like the states."""
