@@ -1,6 +1,7 @@
 """What people see of a run."""
 
 import io
+import math
 import re
 from pathlib import Path
 
@@ -86,14 +87,56 @@ def test_nothing_is_cut_off_in_a_narrow_terminal(width, task):
         assert "gap 1.23e-05" in text
 
 
-def test_a_notebook_has_one_line_that_renews_itself(capsys, tmp_path):
-    progress, config = Progress(Console(force_jupyter=True, width=100)), tiny(steps=100)
-    progress.console.is_jupyter = True
-    progress.console.print = print
-    progress.begin(tmp_path, config)
+def test_a_notebook_has_notes_and_below_them_one_line_that_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr("sfm.progress._PAUSE", 0.0)
+    texts: list[str] = []
+    progress, config = Progress(Console(file=io.StringIO()), texts.append), tiny(steps=100)
+    progress.note("before it begins")
+    progress.begin(Path("run"), config)
     progress.round([{"step": 50, "seed": 0, "seconds": 1.0}], config)
-    progress.round([{"step": 60, "seed": 0, "seconds": 1.0}], config)
+    progress.round([{"step": 60, "seed": 0, "seconds": 1.0, "eval/kept": 1.0, "eval/current": 2.0}], config)
+    assert texts[-1].splitlines()[-1].startswith("probe_point 60% return 1 ")
     progress.end()
-    out = capsys.readouterr().out
-    assert out.count("\n") == 2
-    assert out.rstrip("\n").rpartition("\r")[2].startswith("probe_point 60% ")
+    assert progress.console.file.getvalue() == ""  # pyright: ignore[reportAttributeAccessIssue]
+    first, second, third = texts[-1].splitlines()
+    assert (first, second) == ("before it begins", "run    run")
+    assert " ".join(third.split()) == "step 60 seed 0 kept 1.0 current 2.0 1 s"
+
+
+def test_a_notebook_is_not_told_of_every_round():
+    texts: list[str] = []
+    progress, config = Progress(Console(file=io.StringIO()), texts.append), tiny(steps=100)
+    progress.begin(Path("run"), config)
+    for step in range(50):
+        progress.round([{"step": step, "seed": 0, "seconds": 1.0}], config)
+    assert len(texts) < 50
+    progress.end()
+
+
+def test_a_likeness_that_cannot_be_told_is_not_shown(capsys, tmp_path):
+    progress, config = Progress(), tiny()
+    progress.begin(tmp_path, config)
+    judged = {"eval/kept": 1.0, "eval/current": 1.0, "likeness/kept": math.nan, "seconds": 1.0}
+    progress.round([{"step": 80, "seed": 0} | judged], config)
+    progress.end()
+    assert "likeness nan" not in capsys.readouterr().out
+
+
+CELL = """
+import numpy as np, sfm
+sfm.train("probe_point", np.linspace(-1, 0.5, 21)[:, None], "fast", steps=400, random_steps=100, envs=1,
+          learner__width=8, features__width=8, features__dim=8, batch=8, updates_per_step=1.0, force=True)
+"""
+
+
+def test_a_real_notebook(tmp_path, monkeypatch):
+    """Where there is one: `pip install nbclient ipykernel`."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    monkeypatch.chdir(tmp_path)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    progress, result = notebook.cells[0].outputs
+    lines = progress.data["text/plain"].splitlines()
+    assert [line.split()[0] for line in lines] == ["warning:", "run", "step"]
+    assert result.output_type == "execute_result"

@@ -1,6 +1,8 @@
-"""A progress bar for people, a line that renews itself in notebooks, plain lines for files."""
+"""A progress bar for people, a text that renews itself in notebooks, plain lines for files."""
 
+import math
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,13 +14,18 @@ from rich.progress import Progress as Bar
 from sfm.config import Config
 
 _BAR, _NARROW = 24, 8  # columns of the bar, and of a narrow terminal's
+_PAUSE = 0.25  # seconds between two changes of a notebook's last line
 
 
 class Progress:
     """Shows the kept policy's last evaluation, steps/s, the feature gap, updates/s and the time left."""
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, console: Console | None = None, renew: Callable[[str], object] | None = None) -> None:
+        """`renew` shows a whole text in the place of the one before; by default in a notebook alone."""
         self.console = console or Console(highlight=False, markup=False, soft_wrap=True)
+        self.renew = _notebook() if renew is None and self.console.is_jupyter else renew
+        self.notes: list[str] = []  # above the line that changes
+        self.renewed = -math.inf
         self.columns = BarColumn(bar_width=_BAR)
         self.bar = Bar(
             TextColumn("{task.description}", markup=False),
@@ -29,9 +36,8 @@ class Progress:
             TextColumn("left"),
             TimeRemainingColumn(elapsed_when_finished=True),
             console=self.console,
-            disable=not self.console.is_terminal,
+            disable=self.renew is not None or not self.console.is_terminal,
         )
-        self.line = ""  # what a notebook shows now
         self.seen: tuple[float, int, int] | None = None  # time, steps, updates
         self.latest: dict[int, dict[str, Any]] = {}
         self.evaluation = ""
@@ -45,13 +51,13 @@ class Progress:
 
     def end(self) -> None:
         self.bar.stop()
-        if self.line:
-            print(flush=True)
-        self.line = ""
+        self._renew("")
 
     def note(self, message: str) -> None:
+        if self.renew is None:
+            self.console.print(message)
+        self.notes.append(message)
         self._renew("")
-        self.console.print(message)
 
     def round(self, rows: list[dict[str, Any]], config: Config) -> None:
         self.latest |= {row["seed"]: row for row in rows}
@@ -68,7 +74,8 @@ class Progress:
         gap = f"gap {sum(gaps) / len(gaps):.3g}" if gaps else ""
         for row in rows:
             if "eval/kept" in row:
-                alike = f"likeness {row['likeness/kept']:.2f}" if "likeness/kept" in row else ""
+                likeness = row.get("likeness/kept", math.nan)
+                alike = f"likeness {likeness:.2f}" if math.isfinite(likeness) else ""
                 returns, short = "", ""
                 if row["eval/kept"] is not None:  # where there is a reward
                     short = f"return {row['eval/kept']:.0f} "
@@ -83,7 +90,7 @@ class Progress:
     def _show(self, name: str, parts: list[str], steps: int) -> None:
         """The bar as it fits the terminal, or the line of a notebook; the first parts matter most."""
         task = self.bar.tasks[self.task]
-        if self.console.is_jupyter:
+        if time.monotonic() - self.renewed >= _PAUSE:
             self._renew(" ".join((name, f"{steps / (task.total or 1):.0%}", *filter(None, parts))))
         times = 2 * max(7, len(str(timedelta(seconds=int(task.elapsed or 0)))))
         fixed = times + len("100%") + len("left") + 6  # and a space between each two
@@ -97,7 +104,15 @@ class Progress:
         self.bar.update(self.task, completed=steps, description=name, status=status)
 
     def _renew(self, line: str) -> None:
-        """In a notebook, where no bar moves, one line is written over."""
-        if self.console.is_jupyter:
-            print(f"\r{line:{len(self.line)}}", end="" if line else "\r", flush=True)
-            self.line = line
+        """In a notebook, where no bar moves: all notes, and a line for what is under way."""
+        if self.renew is not None:
+            self.renew("\n".join(filter(None, (*self.notes, line))))
+            self.renewed = time.monotonic()
+
+
+def _notebook() -> Callable[[str], object]:
+    """Shows a text in the output of the cell that runs; the next one takes its place."""
+    from IPython.display import display  # pyright: ignore[reportMissingImports]
+
+    place = display({"text/plain": ""}, raw=True, display_id=True)
+    return lambda text: place.update({"text/plain": text}, raw=True)

@@ -1,5 +1,6 @@
 """`sfm demos`: list, inspect, convert, examine and collect demonstrations, and make them from motion."""
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -8,8 +9,9 @@ import tyro
 from tyro.conf import Positional
 
 from sfm import presets
+from sfm.cli.environment import MADE, Made, _Made
 from sfm.cli.from_motion import from_motion
-from sfm.config import overridden
+from sfm.config import Config, overridden
 from sfm.demos.repair import NONE, Repair
 from sfm.errors import SfmError
 from sfm.presets import DEFAULT
@@ -53,32 +55,36 @@ def list_() -> None:
     Console().print(table if table.rows else "no demonstrations are bundled")
 
 
-def inspect(path: Positional[str], task: str | None = None, plot: Path | None = None) -> None:
+def inspect(
+    path: Positional[str], task: str | None = None, plot: Path | None = None, made: Made = MADE
+) -> None:
     """Shapes, lengths and ranges of demonstrations; with a task also what the doctor says.
 
     Args:
         path: A file, a folder, a Minari id or a bundled task.
         task: Compare with this environment, and show its names.
         plot: Write a picture (.png, .pdf, .svg) with each dimension over time.
+        made: The environment.
     """
     from rich.console import Console
 
-    from sfm import envs
     from sfm.demos import describe
     from sfm.demos.load import load
     from sfm.envs import signals
 
     demos, names = load(path), ((), ())
     if task is not None:
-        env = envs.make(task)
+        env = made.env(task)
         names = signals.obs_names(env), signals.action_names(env)
         env.close()
-    Console().print(describe.table(demos, f"{path}: {describe.summary(demos)}", names))
+    console = Console(soft_wrap=True)
+    console.print(f"{path}: {describe.summary(demos)}", markup=False, highlight=False)
+    console.print(describe.table(demos, names))
     if plot is not None:
         describe.plot(demos, plot, names)
-        Console().print(f"plot: {plot}")
+        console.print(f"plot: {plot}", markup=False)
     if task is not None:
-        _report(path, task, DEFAULT, None)
+        _report(path, task, presets.preset(DEFAULT), made)
 
 
 def convert(
@@ -110,7 +116,11 @@ def convert(
 
 
 def doctor(
-    path: Positional[str], task: Positional[str], preset: str = DEFAULT, gamma: float | None = None
+    path: Positional[str],
+    task: Positional[str],
+    preset: str = DEFAULT,
+    gamma: float | None = None,
+    made: Made = MADE,
 ) -> None:
     """Compares demonstrations with an environment and says what is wrong and what to do.
 
@@ -119,8 +129,10 @@ def doctor(
         task: The environment to train in.
         preset: The preset to train with: it decides whether length and end matter.
         gamma: The discount to train with; default: that of the preset.
+        made: The environment.
     """
-    errors = _report(path, task, preset, gamma)
+    config = overridden(presets.preset(preset), {} if gamma is None else {"gamma": gamma})
+    errors = _report(path, task, config, made)
     if errors:
         raise SfmError(f"{path} does not fit '{task}': {errors} error{'s' if errors > 1 else ''}, see above")
 
@@ -165,20 +177,22 @@ def collect(
         task = bar.add_task("episodes", total=candidates)
         demos, made = record(env, actor, count, candidates, seed, lambda n: bar.update(task, completed=n))
     save(target, demos, provenance=made)
+    if demos.reward is None:
+        print(f"wrote {target}: the first {count} of {candidates} episodes, without a reward")
+        return
     print(f"wrote {target}: returns {', '.join(f'{r:.1f}' for r in made['returns'])}")
     print(f"all {candidates}: {made['all_returns_mean']:.1f} +- {made['all_returns_std']:.1f}")
 
 
-def _report(path: str, task: str, preset: str, gamma: float | None) -> int:
+def _report(path: str, task: str, config: Config, made: _Made) -> int:
     """Prints all findings; the number of errors among them."""
-    config = overridden(presets.preset(preset), {} if gamma is None else {"gamma": gamma})
     from rich.console import Console
     from rich.markup import escape
 
     from sfm.demos.doctor import examine_file
 
     console = Console(soft_wrap=True)
-    findings = examine_file(path, task, config)
+    findings = examine_file(path, functools.partial(made.env, task), config)
     for finding in findings:
         colour = "red" if finding.severity == "error" else "yellow"
         console.print(f"[{colour}]{finding.severity}[/]: {escape(finding.what)}")

@@ -5,6 +5,7 @@ from typing import Literal
 
 from tyro.conf import Positional
 
+from sfm.cli.environment import MADE, Made
 from sfm.errors import SfmError
 
 
@@ -21,8 +22,7 @@ def from_motion(
     forward: Literal["contact", "given"] | None = None,
     limits: Literal["clip", "keep"] = "clip",
     seconds: float | None = None,
-    control_hz: float | None = None,
-    actuators: Literal["model", "pd"] = "model",
+    made: Made = MADE,
     video: Path | None = None,
     force: bool = False,
 ) -> None:
@@ -41,24 +41,21 @@ def from_motion(
         forward: No slip at the point of contact, or the root as it is given. Both default to what is given.
         limits: Clip to the joints' limits, or keep what is beyond.
         seconds: How long the demonstration is to be; default: an episode, or the clip if it has no cycle.
-        control_hz: Of the environment of an MJCF file, as it will be trained in.
-        actuators: Of the environment of an MJCF file, as it will be trained in.
+        made: The environment, as it will be trained in.
         video: Write an mp4 of it (needs OpenGL).
         force: Overwrite a file that exists.
     """
     if (out is None) == (propose is None):
         raise SfmError("give --out FILE for the demonstration, or --propose FILE for a mapping to begin with")
     from sfm import storage
-    from sfm.config import RobotConfig
     from sfm.demos import motion
     from sfm.demos.files import check_new
     from sfm.demos.formats import npz_files as npz
-    from sfm.envs import is_robot, make
 
     for path in (out, propose, video):
         if path is not None:
             check_new(path, force)
-    env = make(model, robot=RobotConfig(control_hz, actuators)) if is_robot(model) else make(model)
+    env = made.env(model)
     if propose is not None:
         text = motion.propose(clip, env, fps)
         storage.write_bytes(propose, text.encode())
@@ -66,13 +63,13 @@ def from_motion(
         return
     assert out is not None
     choices = {"units": units, "fps": fps, "period": period, "ground": ground, "forward": forward}
-    made = motion.from_motion(clip, env, mapping, **choices, limits=limits, seconds=seconds)  # pyright: ignore[reportArgumentType]
-    provenance = {"task": model, **made.report._asdict(), "source": clip.name, "mapping": made.mapping}
-    npz.save(out, made.demos, provenance=storage.to_json(provenance))
-    print(*made.report.lines(), f"wrote {out}: {len(made.demos.obs[0])} states", sep="\n")
+    found = motion.from_motion(clip, env, mapping, **choices, limits=limits, seconds=seconds)  # pyright: ignore[reportArgumentType]
+    provenance = {"task": model, **found.report._asdict(), "source": clip.name, "mapping": found.mapping}
+    npz.save(out, found.demos, provenance=storage.to_json(provenance))
+    print(*found.report.lines(), f"wrote {out}: {len(found.demos.obs[0])} states", sep="\n")
     if video is not None:
         from sfm.evaluation.video import replay
 
-        replay(env, made.demos, video)
+        replay(env, found.demos, video)
         print(f"video {video}")
     env.close()

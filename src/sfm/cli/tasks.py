@@ -4,29 +4,27 @@ from typing import Any
 
 from tyro.conf import Positional
 
+from sfm.cli.environment import MADE, Made
 from sfm.cli.parse import command
-from sfm.config.run import arguments
 
 EPISODES, STEPS = 3, 200  # of random actions, to see how far numbers go
 
 
 @command
-def main(task: Positional[str] = "", env_kwargs: str = "") -> None:
+def main(task: Positional[str] = "", made: Made = MADE) -> None:
     """List the bundled tasks, or show what one gives and takes: each number with its name, unit and range.
 
     dm_control's other tasks and Gymnasium ids work by name, too.
 
     Args:
-        task: A task, a Gymnasium id, or module:Id-v0.
-        env_kwargs: What it is made with, a JSON object.
+        task: A task, a Gymnasium id, module:Id-v0, or a robot's .xml.
     """
     from sfm.envs import TASKS
-    from sfm.envs.worlds import world
 
     if not task:
         print("\n".join(TASKS))
         return
-    env = world(task, arguments(env_kwargs)).make()
+    env = made.env(task)
     show(env)
     env.close()
 

@@ -4,12 +4,13 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import tyro
 from tyro.conf import Positional
 
 from sfm.cli.counts import Steps
+from sfm.cli.environment import MADE, Made
 from sfm.cli.parse import TASK, command, value_of
 from sfm.config import Config, overridden
 from sfm.config.sentences import sentences
@@ -28,8 +29,7 @@ def main(args: Sequence[str]) -> int:
         demo: int | None = None,
         run: Path | None = None,
         steps: Steps | None = None,
-        control_hz: float | None = None,
-        actuators: Literal["model", "pd"] | None = None,
+        made: Made = MADE,
         force: bool = False,
         video: bool = True,
         tensorboard: bool = False,
@@ -46,16 +46,13 @@ def main(args: Sequence[str]) -> int:
             demo: Use only this one of several demonstrations, counted from 0; default: all of --demos.
             run: The run folder; default: a new one under runs/.
             steps: Short for --schedule.steps.
-            control_hz: Short for --robot.control-hz.
-            actuators: Short for --robot.actuators.
             force: Train although the doctor finds that the demonstrations do not fit.
             video: Record a video at the end.
             tensorboard: Log to TensorBoard too.
             wandb: Log to Weights & Biases too.
         """
         config = dataclasses.replace(base, task=task, **vars(settings))
-        short = {"schedule.steps": steps, "robot.control_hz": control_hz, "robot.actuators": actuators}
-        config = overridden(config, {name: value for name, value in short.items() if value is not None})
+        config = made.within(overridden(config, {} if steps is None else {"schedule.steps": steps}))
         from sfm import api
         from sfm.cli.ending import ended
         from sfm.progress import Progress
@@ -77,6 +74,6 @@ def _settings(base: Config) -> type:
     fields = [
         (f.name, Annotated[f.type, tyro.conf.arg(help=told[f.name])], field(default=getattr(base, f.name)))
         for f in dataclasses.fields(Config)
-        if f.name != "task"
+        if f.name not in ("task", "env_kwargs")
     ]
     return dataclasses.make_dataclass("Settings", fields, frozen=True)

@@ -39,15 +39,15 @@ def labels(demos: Demos, names: Names = ((), ())) -> tuple[list[str], list[str]]
     return states, actions
 
 
-def table(demos: Demos, title: str = "", names: Names = ((), ())):
+def table(demos: Demos, names: Names = ((), ())):
     """A rich table: range, mean, deviation and typical change per step of each dimension.
 
     `names`: of an environment's observations and actions; shown where there are as many.
     """
     from rich.table import Column, Table
 
-    heads = (Column(name, justify="right") for name in ("min", "max", "mean", "std", "change per step"))
-    made = Table("", *heads, title=title or None)
+    heads = (Column(name, justify="right") for name in ("min", "max", "mean", "std", "per step"))
+    made = Table(Column("", no_wrap=True), *heads)
     for rows_of, parts in zip(labels(demos, names), zip(*demos.episodes(), strict=True), strict=True):
         if parts[0] is None:
             continue

@@ -1,29 +1,40 @@
 """What is wrong with demonstrations for an environment, in words, and what to do about it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from sfm.config import Config
 from sfm.demos.doctor import checks, motion
 from sfm.demos.doctor.findings import Finding, error, warning
-from sfm.demos.doctor.reference import Reference, reference
+from sfm.demos.doctor.reference import Reference, observe, reference
 from sfm.demos.load import load
 from sfm.demos.types import Demos
+from sfm.envs import Env
 from sfm.errors import SfmError
 from sfm.presets import DEFAULT, preset
 
 __all__ = ["Finding", "examine", "examine_file", "judge"]
 
 
-def examine_file(path: str | Path, task: str, config: Config | None = None) -> list[Finding]:
-    """As `examine`, for a file; one that cannot be read is a finding."""
-    reference(task)  # an unknown task is the caller's mistake, not the file's
+def examine_file(
+    path: str | Path, task: str | Callable[[Demos | None], Env], config: Config | None = None
+) -> list[Finding]:
+    """As `examine`, for a file; one that cannot be read is a finding.
+
+    task: a name, or what makes the environment of demonstrations that may lie in the file.
+    """
+
+    def seen(demos: Demos | None) -> Reference:
+        return reference(task) if isinstance(task, str) else observe(task(demos))
+
     try:
         demos = load(path)
     except SfmError as problem:
+        seen(None)  # an unknown task is the caller's mistake, not the file's
         not_finite = "is NaN" in str(problem) or "is infinite" in str(problem)
         advice = checks.REMOVE_NAN if not_finite else "Nothing else can be checked before."
         return [error(str(problem), advice)]
-    return examine(demos, task, config)
+    return judge(demos, seen(demos), config or preset(DEFAULT))
 
 
 def examine(demos: Demos, task: str, config: Config | None = None) -> list[Finding]:

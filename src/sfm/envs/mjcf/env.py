@@ -38,7 +38,8 @@ class MjcfEnv:
         self.parallel = self.substeps > 1
         self._observation = Observation(model, c.sensors)
         self.root = self._observation.root
-        self.obs_names, self.beyond_motion = self._observation.names, self._observation.beyond
+        self.obs_signals, self.beyond_motion = self._observation.signals, self._observation.beyond
+        self.obs_names = tuple(signal.name for signal in self.obs_signals)
         self.obs_dim = len(self.obs_names)
         self.action_names = tuple(model.actuator(i).name or f"actuator{i}" for i in range(model.nu))
         self.action_dim = model.nu

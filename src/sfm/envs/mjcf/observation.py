@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from sfm.envs.mjcf.files import mujoco
+from sfm.envs.signals import Signal
 
+UNITS = {"x": "m", "y": "m", "height": "m", "velocity": "m/s", "turning": "rad/s"}
 PLACE = ("x", "y")
 TRAVEL = (
     *("height", "gravity_x", "gravity_y", "gravity_z"),
@@ -27,7 +29,7 @@ FREE, BALL, SLIDE, HINGE = (
 class Observation:
     """Reads data of one model, whose positions, velocities and sensors have been computed.
 
-    names: of what it reads. beyond: the names among them that positions and velocities do not tell.
+    signals: what it reads. beyond: the names among them that positions and velocities do not tell.
     root: the body of the robot that travels, or None where it stands fixed.
     """
 
@@ -43,30 +45,31 @@ class Observation:
         self._upright = data.xquat.copy()  # the rotations from which headings are counted
         joints = [j for j in range(model.njnt) if model.jnt_bodyid[j] not in travellers]
         self._parts: list[Callable[[Any], Any]] = []
-        names: list[str] = []
+        found: list[Signal] = []
         for body in sorted(travellers, key=lambda b: b != self.root):
-            names += self._add_traveller(body, data)
-        names += self._add_positions(joints) + self._add_velocities(joints)
-        told = len(names)
-        names += [f"{_name(model.actuator(i), 'actuator')}.activation" for i in _active(model)]
+            found += self._add_traveller(body, data)
+        found += self._add_positions(joints) + self._add_velocities(joints)
+        told = len(found)
+        found += [Signal(f"{_name(model.actuator(i), 'actuator')}.activation") for i in _active(model)]
         if model.na:
             self._parts.append(lambda d: d.act)
         if sensors and model.nsensordata:
-            names += _sensor_names(model)
+            found += map(Signal, _sensor_names(model))
             self._parts.append(lambda d: d.sensordata)
-        self.names, self.beyond = tuple(names), tuple(names[told:])
+        self.signals, self.beyond = tuple(found), tuple(signal.name for signal in found[told:])
 
     def __call__(self, data: Any) -> np.ndarray:
-        """float32 [len(names)], new."""
+        """float32 [len(signals)], new."""
         return np.concatenate([part(data) for part in self._parts], axis=None, dtype=np.float32)
 
-    def _add_traveller(self, body: int, data: Any) -> list[str]:
+    def _add_traveller(self, body: int, data: Any) -> list[Signal]:
         """The robot's root, or another body that is free, whose place is then told relative to the root."""
         place = () if body == self.root else PLACE
         kept = self._varying(body, data)
         self._parts.append(lambda d: self._travel(d, body)[kept])
         name = _name(self.model.body(body), "body")
-        return [f"{name}.{part}" for part, keep in zip((*place, *TRAVEL), kept, strict=True) if keep]
+        parts = [part for part, keep in zip((*place, *TRAVEL), kept, strict=True) if keep]
+        return [_bounded(f"{name}.{part}", UNITS.get(part.partition("_")[0])) for part in parts]
 
     def _travel(self, data: Any, body: int) -> np.ndarray:
         """`TRAVEL` of a body, after its `PLACE` seen from the root if it is another; [10] or [12]."""
@@ -91,32 +94,36 @@ class Observation:
             rows.append(self._travel(data, body))
         return np.ptp(rows, axis=0) > 1e-9
 
-    def _add_positions(self, joints: list[int]) -> list[str]:
-        model, names = self.model, []
+    def _add_positions(self, joints: list[int]) -> list[Signal]:
+        model, found = self.model, []
         kinds, address = model.jnt_type, model.jnt_qposadr
         turning = [j for j in joints if kinds[j] == HINGE and not model.jnt_limited[j]]
         plain = [j for j in joints if kinds[j] in (HINGE, SLIDE) and j not in turning]
         if plain:
             self._parts.append(lambda d, at=address[plain]: d.qpos[at])
-            names += [_name(model.joint(j), "joint") for j in plain]
+            for j in plain:
+                reach = map(float, model.jnt_range[j]) if model.jnt_limited[j] else ()
+                unit = "m" if kinds[j] == SLIDE else "rad"
+                found.append(Signal(_name(model.joint(j), "joint"), unit, *reach))
         for part, function in (("sin", np.sin), ("cos", np.cos)) if turning else ():
             self._parts.append(lambda d, f=function, at=address[turning]: f(d.qpos[at]))
-            names += [f"{_name(model.joint(j), 'joint')}.{part}" for j in turning]
+            found += [_bounded(f"{_name(model.joint(j), 'joint')}.{part}") for j in turning]
         for j in (j for j in joints if kinds[j] == BALL):
             self._parts.append(lambda d, at=address[j]: _two_axes(d.qpos[at : at + 4]))
             axes = [f"{a}{b}" for a in "xyz" for b in "xy"]
-            names += [f"{_name(model.joint(j), 'joint')}.{axis}" for axis in axes]
-        return names
+            found += [_bounded(f"{_name(model.joint(j), 'joint')}.{axis}") for axis in axes]
+        return found
 
-    def _add_velocities(self, joints: list[int]) -> list[str]:
-        dofs, names = [], []
+    def _add_velocities(self, joints: list[int]) -> list[Signal]:
+        dofs, found, kinds = [], [], self.model.jnt_type
         for j in joints:
-            axes = [f"_{axis}" for axis in "xyz"] if self.model.jnt_type[j] == BALL else [""]
+            axes = [f"_{axis}" for axis in "xyz"] if kinds[j] == BALL else [""]
             dofs += [self.model.jnt_dofadr[j] + k for k in range(len(axes))]
-            names += [f"{_name(self.model.joint(j), 'joint')}.velocity{axis}" for axis in axes]
+            name, unit = _name(self.model.joint(j), "joint"), "m/s" if kinds[j] == SLIDE else "rad/s"
+            found += [Signal(f"{name}.velocity{axis}", unit) for axis in axes]
         if dofs:
             self._parts.append(lambda d: d.qvel[dofs])
-        return names
+        return found
 
 
 def _travels(model: Any, body: int) -> bool:
@@ -149,6 +156,11 @@ def _two_axes(quaternion: np.ndarray) -> np.ndarray:
     matrix = np.empty(9)
     mujoco.mju_quat2Mat(matrix, quaternion)
     return matrix.reshape(3, 3)[:, :2]
+
+
+def _bounded(name: str, unit: str | None = None) -> Signal:
+    """Without a unit it is a cosine or sine."""
+    return Signal(name, unit) if unit else Signal(name, "", -1.0, 1.0)
 
 
 def _name(part: Any, kind: str) -> str:
