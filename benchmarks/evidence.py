@@ -26,7 +26,8 @@ from sfm.training.logs import read_rows
 
 Part = Literal["runs", "report"]
 COUNTS: dict[Part, int] = {"runs": 1000, "report": 500}
-TRAIN = ("walker_walk", "--steps", "8000", "--schedule.random-steps", "1000", "--schedule.eval-every", "1000")
+TRAIN = "walker_walk --steps 5000 --schedule.random-steps 1000 --schedule.eval-every 1000"
+TRAIN += " --schedule.updates-per-step 0.1 --learner.width 32 --schedule.envs 1"
 GAMMAS = (0.99, 0.98, 0.97, 0.96, 0.95)
 COPIED = ("config.json", "history.jsonl", "eval.json", "video.gif", "curve.png")
 LONGER = 25  # times: as many rows as a run of 100,000 steps has
@@ -44,7 +45,7 @@ class Options:
 
 
 def trained(folder: Path) -> Path:
-    sfm("train", *TRAIN, "--run", folder)
+    sfm("train", *TRAIN.split(), "--run", folder)
     return folder
 
 
@@ -56,7 +57,7 @@ def copied(real: Path, folder: Path, count: int) -> None:
     for i in range(count):
         task, gamma, seed = tasks[i % 10], GAMMAS[i // 10 % 5], i // 50
         place = folder / f"{task}_{gamma}_seed{seed}"
-        place.mkdir()
+        place.mkdir(parents=True)
         for name in COPIED:
             if (real / name).exists():
                 shutil.copy(real / name, place)
