@@ -2,7 +2,8 @@
 
     python -m benchmarks.sweep [--quick] [--only overhead jobs workers]
 
-On an idle machine; about 40 minutes on two cores, with --quick two (for a look: its figures say little).
+On an idle machine. On two cores `overhead` and `workers` take less than 8 minutes together, and so do `jobs`;
+with --quick all take two (for a look: its figures say little).
 """
 
 import os
@@ -25,7 +26,8 @@ from sfm.sweep.plan import wishes
 
 Part = Literal["overhead", "jobs", "workers"]
 
-WALKER = {"tasks": ["walker_walk"], "steps": 40_000}  # about 25 s each on two cores
+WALKER = {"tasks": ["walker_walk"], "steps": 30_000}  # about 20 s each on two cores
+WARM = {**WALKER, "steps": 8_000}  # fills the compilation cache with the same programs
 PROBE = {
     "tasks": ["probe_point"],
     "presets": ["expert-td3"],  # needs no demonstrations
@@ -54,8 +56,10 @@ def planned(plan: dict[str, Any], count: int) -> list[Job]:
 
 
 def of_walkers(quick: bool) -> list[Job]:
+    """Runs to be timed, all of whose programs have been compiled before."""
     if quick:
         return planned({**WALKER, "steps": 2_000, "changes": "random_steps=1000 chunk=10 eval_episodes=1"}, 2)
+    swept(planned(WARM, 1), 1)
     return planned(WALKER, 4)
 
 
@@ -63,7 +67,7 @@ class Quiet:
     """A watcher that samples this process whenever a job has ended."""
 
     def __init__(self) -> None:
-        self.samples: list[tuple[float, int]] = []  # megabytes, open files
+        self.samples: list[dict[str, float]] = []
         self.failed: list[str] = []
 
     def note(self, message: str) -> None:
@@ -71,7 +75,8 @@ class Quiet:
 
     def ended(self, name: str) -> None:
         megabytes = int(entry("/proc/self/status", "RssAnon").split()[0]) / 1024
-        self.samples.append((megabytes, len(os.listdir("/proc/self/fd"))))
+        files, threads = (len(os.listdir(f"/proc/self/{what}")) for what in ("fd", "task"))
+        self.samples.append({"megabytes": megabytes, "files": files, "threads": threads})
 
     def look(self) -> None:
         pass
@@ -91,7 +96,6 @@ def swept(jobs: list[Job], workers: int) -> tuple[float, Quiet]:
 def overhead(settings: Settings) -> Iterator[Row]:
     """Seconds of the command with one worker, over those of the same runs in a process each, one by one."""
     jobs = of_walkers(settings.quick)
-    swept(jobs[:1], 1)  # fills the compilation cache
     turns = [(commanded(jobs), alone(jobs)) for _ in range(1 if settings.quick else 2)]
     sweep, bare = (min(times) for times in zip(*turns, strict=True))
     yield "walker_walk", {"sweep_s": sweep, "bare_s": bare, "sweep_over_bare": sweep / bare}
@@ -123,24 +127,15 @@ def jobs(settings: Settings) -> Iterator[Row]:
     """Many jobs of a probe: what the sweep's process holds after a quarter of them and at the end."""
     count = 8 if settings.quick else 200
     seconds, quiet = swept(planned(PROBE, count), 2)
-    (memory, files), (memory_end, files_end) = quiet.samples[count // 4], quiet.samples[-1]
-    yield (
-        f"{count} jobs",
-        {
-            "seconds": seconds,
-            "megabytes": memory,
-            "megabytes_end": memory_end,
-            "end_over_quarter": memory_end / memory,
-            "files": files,
-            "files_end": files_end,
-        },
-    )
+    before, after = quiet.samples[count // 4], quiet.samples[-1]
+    ends = {f"{name}_end": value for name, value in after.items()}
+    grown = {"end_over_quarter": after["megabytes"] / before["megabytes"]}
+    yield f"{count} jobs", {"seconds": seconds, **before, **ends, **grown}
 
 
 def workers(settings: Settings) -> Iterator[Row]:
     """Seconds with 1 and 2 workers, and those of 2 over the ideal, which is half of those of 1."""
     jobs = of_walkers(settings.quick)
-    swept(jobs[:1], 1)
     one, two = (swept(jobs, workers)[0] for workers in (1, 2))
     yield "walker_walk", {"one_s": one, "two_s": two, "two_over_ideal": two / (one / 2)}
 

@@ -1,4 +1,5 @@
 import dataclasses
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import sfm
 from sfm import api, stopping, storage
 from sfm.config import BCConfig, FeatureConfig, IQConfig, SFMConfig, StochasticConfig, TD3Config, TD7Config
+from sfm.demos import Demos
 from sfm.errors import SfmError
 from sfm.folders import alone
 from sfm.reporter import Silent
@@ -19,7 +21,7 @@ from sfm.run import Run, create, fork, reopen
 from sfm.training.checkpoint import Checkpoints
 from sfm.training.learn import Learning
 from sfm.training.logs import read_rows
-from tests.conftest import TINY, tiny
+from tests.conftest import TINY, tiny, walk_to_half
 
 
 def arrays_of(folder: Path) -> dict[str, np.ndarray]:
@@ -48,6 +50,20 @@ class StopAfter(Silent):
         self.left -= 1
         if self.left == 0:
             raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Path:
+    """A run to its end, for tests that copy it or change nothing."""
+    demos = Demos.from_list([walk_to_half(x) for x in (-1.0, 0.0, 1.0)])
+    run = create(tmp_path_factory.mktemp("trained") / "run", TINY, demos)
+    assert run.train(Silent())
+    return run.folder
+
+
+@pytest.fixture
+def old(trained, tmp_path) -> Run:
+    return reopen(shutil.copytree(trained, tmp_path / "old"))
 
 
 LEARNERS = {
@@ -121,16 +137,14 @@ def test_a_run_is_trained_by_one_process_at_a_time(tmp_path, point_demos):
         run.train(Silent())
 
 
-def test_what_a_run_needs_to_go_on(tmp_path, point_demos):
-    run = create(tmp_path / "run", TINY, point_demos)
-    assert run.train(Silent())
+def test_what_a_run_needs_to_go_on(old):
     with pytest.raises(SfmError, match="is at step 160 already: --steps 60 lies behind it"):
-        reopen(run.folder, steps=60)
-    (run.folder / "demos.npz").unlink()
-    (judged,) = api.finish(run.folder, episodes=1, video=False, note=print).values()  # to judge it, nothing
+        reopen(old.folder, steps=60)
+    (old.folder / "demos.npz").unlink()
+    (judged,) = api.finish(old.folder, episodes=1, video=False, note=print).values()  # to judge it, nothing
     assert np.isnan(judged.likeness)
     with pytest.raises(SfmError, match=r"demos\.npz is missing"):
-        reopen(run.folder).train(Silent())
+        reopen(old.folder).train(Silent())
 
 
 def test_a_reporter_is_told_of_the_beginning_and_the_end_whatever_happens(tmp_path):
@@ -148,9 +162,7 @@ def test_a_reporter_is_told_of_the_beginning_and_the_end_whatever_happens(tmp_pa
     assert told == [(tmp_path, TINY), "end"]
 
 
-def test_a_fork_goes_on_from_a_copy(tmp_path, point_demos):
-    old = create(tmp_path / "old", TINY, point_demos)
-    assert old.train(Silent())
+def test_a_fork_goes_on_from_a_copy(old, tmp_path):
     before = arrays_of(old.folder)
     same, other = tmp_path / "same", tmp_path / "other"
     longer = dataclasses.replace(TINY, schedule=dataclasses.replace(TINY.schedule, steps=240))
@@ -172,9 +184,7 @@ def test_a_run_whose_last_round_went_beyond_its_steps_can_be_forked(tmp_path, po
     assert fork(old, tmp_path / "new", old.config, print).train(Silent())  # done already
 
 
-def test_what_a_fork_cannot_change(tmp_path, point_demos):
-    old = create(tmp_path / "old", TINY, point_demos)
-    assert old.train(Silent())
+def test_what_a_fork_cannot_change(old, tmp_path):
     for changed, message in (
         (dataclasses.replace(TINY, task="probe_chain"), "a fork keeps task, .*; task is probe_point in"),
         (dataclasses.replace(TINY, seed=7), "a fork keeps .*; seed is 0 in"),
@@ -193,15 +203,13 @@ def test_what_a_fork_cannot_change(tmp_path, point_demos):
         fork(old, old.folder, TINY, print)
 
 
-def test_a_run_stopped_before_its_last_policies_were_written_has_them_when_resumed(tmp_path, point_demos):
-    run = create(tmp_path / "run", TINY, point_demos)
-    assert run.train(Silent())
-    files = {path: path.read_bytes() for path in (run.folder / "policies").iterdir()}
+def test_a_run_stopped_before_its_last_policies_were_written_has_them_when_resumed(old):
+    files = {path: path.read_bytes() for path in (old.folder / "policies").iterdir()}
     stale, missing = sorted(files)
     stale.write_bytes(missing.read_bytes())
     missing.unlink()
-    assert reopen(run.folder).train(Silent())
-    assert {path: path.read_bytes() for path in (run.folder / "policies").iterdir()} == files
+    assert reopen(old.folder).train(Silent())
+    assert {path: path.read_bytes() for path in (old.folder / "policies").iterdir()} == files
 
 
 def test_sigkill_at_any_moment_loses_nothing(tmp_path, point_demos):
@@ -221,16 +229,14 @@ def test_sigkill_at_any_moment_loses_nothing(tmp_path, point_demos):
     assert_same(arrays_of(whole), arrays_of(broken))
 
 
-def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path, point_demos):
+def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(old, tmp_path):
     seen: list[str] = []
 
     class Notes(Silent):
         def note(self, message):
             seen.append(message)
 
-    folder = tmp_path / "run"
-    run = create(folder, TINY, point_demos)
-    run.train(Silent())
+    folder = old.folder
     expected = arrays_of(folder)
     newest = max(folder.glob("checkpoints/*.safetensors"))
     data = bytearray(newest.read_bytes())
@@ -338,14 +344,12 @@ def test_a_run_too_short_to_learn_anything_is_refused(changes, message, tmp_path
     create(tmp_path / "run", tiny(steps=60), point_demos)
 
 
-def test_a_checkpoint_of_another_version_is_refused(tmp_path, point_demos):
-    folder = tmp_path / "run"
-    create(folder, TINY, point_demos).train(Silent())
-    newest = max(folder.glob("checkpoints/*.safetensors"))
+def test_a_checkpoint_of_another_version_is_refused(old):
+    newest = max(old.folder.glob("checkpoints/*.safetensors"))
     arrays, meta = storage.read_arrays(newest)
     storage.write_arrays(newest, arrays, {**meta, "format": 99})
     with pytest.raises(SfmError, match="another version"):
-        reopen(folder).train(Silent())
+        reopen(old.folder).train(Silent())
 
 
 def test_divergence_says_what_diverged_and_keeps_the_last_good_checkpoint(tmp_path, point_demos):
@@ -364,12 +368,10 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
         reopen(tmp_path)
 
 
-def test_a_run_that_goes_on_from_a_policy_keeps_a_copy_of_it(tmp_path, point_demos):
-    first = tmp_path / "first"
-    create(first, TINY, point_demos).train(Silent())
-    config = tiny(warm_start=str(first), random_steps=0)
+def test_a_run_that_goes_on_from_a_policy_keeps_a_copy_of_it(old, tmp_path, point_demos):
+    config = tiny(warm_start=str(old.folder), random_steps=0)
     run = create(tmp_path / "next", config, point_demos)
-    (first / "policies" / "kept_seed0.safetensors").unlink()  # from here on the copy is what counts
+    (old.folder / "policies" / "kept_seed0.safetensors").unlink()  # from here on the copy is what counts
     assert run.train(Silent())
     kept = sfm.load_policy(tmp_path / "next" / "start.safetensors")
     assert kept.meta["preset"] == "tiny"
@@ -394,10 +396,8 @@ def test_a_run_that_goes_on_from_a_policy_keeps_a_copy_of_it(tmp_path, point_dem
     ],
 )
 def test_a_policy_that_does_not_fit_is_refused_before_anything_is_written(
-    changes, message, tmp_path, point_demos
+    changes, message, trained, tmp_path, point_demos
 ):
-    first = tmp_path / "first"
-    create(first, TINY, point_demos).train(Silent())
     with pytest.raises(SfmError, match=message):
-        create(tmp_path / "next", tiny(**({"warm_start": str(first)} | changes)), point_demos)
+        create(tmp_path / "next", tiny(**({"warm_start": str(trained)} | changes)), point_demos)
     assert not (tmp_path / "next").exists()
