@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: train test check bench bench-check clean
+.PHONY: train test check docs bench bench-check clean
 
 train: .venv/installed
 	$(BIN)/sfm train $(ARGS)
@@ -17,6 +17,11 @@ test: .venv/installed-dev
 
 check: .venv/installed-dev
 	$(BIN)/pyright
+
+docs: .venv/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python -m benchmarks.website site
+	@echo "the documentation: site/index.html; $(BIN)/mkdocs serve shows it in a browser"
 
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks.suite $(ARGS)
@@ -37,5 +42,9 @@ bench-check: .venv/installed-dev
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@ .venv/installed
 
+.venv/installed-docs: pyproject.toml constraints.txt | .venv/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	@touch $@ .venv/installed
+
 clean:
-	rm -rf .venv
+	rm -rf .venv site

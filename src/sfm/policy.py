@@ -1,13 +1,14 @@
 """A trained policy as a file and as an object with Stable-Baselines3's `predict`. Acts in NumPy."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sfm import storage
+from sfm.acting import Actor, named
 from sfm.config import Config, LearnerConfig, flat, from_dict, to_dict, understood
 from sfm.demos.bundled import names, policy_file
 from sfm.envs.actions import ActionScale
@@ -15,6 +16,7 @@ from sfm.envs.spaces import batch_of, flatten
 from sfm.errors import SfmError
 
 FORM = ("width", "depth", "embedding", "actor_norm", "log_std_min", "log_std_max")  # of a learner's networks
+UNFIT = "the policy file does not fit its configuration: was it written by another version?"
 EARLIER = "checkpoint"  # what earlier versions called the kept policy
 
 
@@ -25,8 +27,9 @@ class Policy:
     the actuators' own range, as `gymnasium.make` and dm_control do.
     """
 
-    def __init__(self, module: Any, meta: dict[str, Any]):
-        self.module, self.meta = module, meta
+    def __init__(self, act: Callable[..., np.ndarray], meta: dict[str, Any]):
+        """`act`: (obs [..., o], noise [..., a] or None) -> action [..., a] in [-1, 1]."""
+        self.act, self.meta = act, meta
         self.obs_dim, self.action_dim = int(meta["obs_dim"]), int(meta["action_dim"])
         self.action_repeat = int(meta.get("action_repeat", 1))  # steps for which an action holds
         self.obs_shape = meta.get("obs_shape") or [self.obs_dim]
@@ -35,7 +38,7 @@ class Policy:
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
         """obs [..., o] float32, standard normal noise [..., a] to explore -> action [..., a] in [-1, 1]."""
-        return self.module(obs, noise)
+        return self.act(obs, noise)
 
     def predict(
         self,
@@ -61,15 +64,16 @@ class Policy:
         if state is not None and state[0] < self.action_repeat and not np.any(episode_start):
             taken, action = state
         else:
-            action = self._scale.to_actuators(self.module(obs, noise))
-            taken, action = 0, action.reshape(*obs.shape[:-1], *self.action_shape)
+            taken, action = 0, self._scale.to_actuators(self.act(obs, noise))
+            if len(self.action_shape) != 1:
+                action = action.reshape(*obs.shape[:-1], *self.action_shape)
         return action, None if self.action_repeat == 1 else (taken + 1, action)
 
     def _vector(self, observation: Any) -> np.ndarray:
         """[o] or [B, o] of an observation or a batch, in its own shape or as vectors already."""
-        if not isinstance(observation, Mapping):
+        if isinstance(observation, np.ndarray) or not isinstance(observation, Mapping):
             sizes = np.shape(observation)
-            if sizes[-1:] == (self.obs_dim,) and len(sizes) <= 2 and list(sizes) != self.obs_shape:
+            if sizes == (self.obs_dim,) or (sizes[1:] == (self.obs_dim,) and list(sizes) != self.obs_shape):
                 return np.asarray(observation, np.float32)
         return flatten(self.obs_shape, observation, batch_of(self.obs_shape, observation))
 
@@ -91,10 +95,23 @@ def load_policy(path: str | Path, *, which: str = "kept", seed: int | None = Non
     For a folder: `which` is "kept" or "current", `seed` defaults to the run's first.
     """
     path = find_policy(path, which, seed)
+    arrays, meta = _read(path)
+    try:
+        actor = Actor(arrays, meta["config"]["learner"]["kind"], _acting(meta["config"]).learner)
+        fits = named(actor.steps) == set(arrays)
+        fits = fits and actor(np.zeros(meta["obs_dim"], np.float32)).shape == (meta["action_dim"],)
+    except (KeyError, ValueError) as error:
+        raise SfmError(UNFIT) from error
+    if not fits:
+        raise SfmError(UNFIT)
+    return Policy(actor, meta)
+
+
+def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     arrays, meta = storage.read_arrays(path)
     if "config" not in meta or "obs_dim" not in meta:
         raise SfmError(f"{path} is not a policy; give a run folder or a file from its 'policies' folder")
-    return Policy(_rebuild(arrays, meta), meta)
+    return arrays, meta
 
 
 def find_policy(path: str | Path, which: str = "kept", seed: int | None = None) -> Path:
@@ -133,16 +150,17 @@ def _acting(config: dict[str, Any]) -> Config:
     return Config(learner=type(learner)(**form), normalise=normalise)
 
 
-def _rebuild(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Any:
-    """The module, with NumPy arrays: it never touches a device."""
+def networks(path: Path) -> Any:
+    """The policy in a file as the module that JAX trains, with NumPy arrays."""
     import jax
 
     from sfm.agents.agent import make_agent
     from sfm.training.checkpoint import flatten_names
 
+    arrays, meta = _read(path)
     agent = make_agent(_acting(meta["config"]), meta["obs_dim"], meta["action_dim"])
     shapes = jax.eval_shape(lambda: agent.policy(agent.actor(np.random.default_rng(0))))
     names, treedef = flatten_names(shapes)
     if set(names) != set(arrays):
-        raise SfmError("the policy file does not fit its configuration: was it written by another version?")
+        raise SfmError(UNFIT)
     return jax.tree.unflatten(treedef, [arrays[name] for name in names])

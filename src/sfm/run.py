@@ -34,7 +34,7 @@ from sfm.envs.signals import action_names, obs_names
 from sfm.envs.worlds import World, again
 from sfm.envs.worlds import world as find_world
 from sfm.errors import SfmError
-from sfm.policy import differences, find_policy, load_policy, policy_path, save_policy
+from sfm.policy import differences, find_policy, load_policy, networks, policy_path, save_policy
 from sfm.reporter import Reporter
 from sfm.robots import ROBOT, keep, placed
 from sfm.stopping import stop_signals
@@ -75,7 +75,7 @@ class Run:
                 raise SfmError(f"{where} is missing: a run keeps the demonstrations it imitates there")
             with folders.alone(self.folder), history.noted(self.folder) as noted:
                 begins = self.config.begins_with_policy
-                training = self.training(load_policy(self.folder / START).module if begins else None)
+                training = self.training(networks(self.folder / START) if begins else None)
                 logs = open_logs(self.folder, tensorboard, wandb, to_dict(self.config))
                 if self.checkpoints.steps():
                     self._restore(training, logs, reporter)

@@ -20,6 +20,7 @@ class Spec(NamedTuple):
     n_step: int = 1  # cumulants in a target before the critic speaks
     terminates: bool = False  # whether episodes can end before their time limit
     updates: int = 0  # of the whole run
+    refreshes: int = 0  # of the whole run, by fresh episodes
     normalise: Normalise = "none"  # which networks see standardised states
     matched: tuple[int, ...] | None = None  # the dimensions in which the expert is matched; None: all
     observation: tuple[str, ...] = ()  # to which each dimension belongs, by the environment's names; (): one

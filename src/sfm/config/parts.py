@@ -4,7 +4,16 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from sfm.config.checks import AtLeastOne, NotNegative, NotNegativeOrNone, Positive, Share, check, require
+from sfm.config.checks import (
+    AtLeastOne,
+    NotNegative,
+    NotNegativeInt,
+    NotNegativeOrNone,
+    Positive,
+    Share,
+    check,
+    require,
+)
 from sfm.errors import unknown
 
 METHODS = ("fdm", "idm", "ae", "random", "hr", "adversarial", "fourier", "steps")
@@ -60,10 +69,15 @@ class FeatureConfig:
     """The gradient penalty of adversarial features draws the norm of the gradient to this value."""
     lr_final: NotNegative = 1e-7
     """The rate of adversarial features falls linearly to this value over `decay_updates` refreshes."""
-    decay_updates: AtLeastOne = 100
-    """The rate of adversarial features falls over this many refreshes."""
+    decay_updates: NotNegativeInt = 0
+    """The rate of adversarial features falls over this many refreshes, and with 0 over those of the run."""
     refresh_batch: AtLeastOne = 4096
     """Adversarial features learn from this many states of the policy, and as many of the expert."""
+
+    @property
+    def follows_run(self) -> bool:
+        """Whether a rate depends on the run's length."""
+        return self.method == "adversarial" and self.decay_updates == 0
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -110,8 +124,13 @@ class CostConfig:
     lr_final: NotNegativeOrNone = 1e-7
     """The rate falls linearly to this value over `decay_updates` steps of the cost; with none it is
     constant."""
-    decay_updates: AtLeastOne = 100
-    """The rate falls over this many steps of the cost."""
+    decay_updates: NotNegativeInt = 0
+    """The rate falls over this many steps of the cost, and with 0 over those of the run."""
+
+    @property
+    def follows_run(self) -> bool:
+        """Whether the rate depends on the run's length."""
+        return self.lr_final is not None and self.decay_updates == 0
 
     def __post_init__(self) -> None:
         check(self, "objective.cost")

@@ -11,7 +11,7 @@ from typing import Any
 
 from sfm import history
 from sfm.errors import SfmError
-from sfm.evaluation.scores import reference
+from sfm.evaluation.scores import normalised
 from sfm.report.settings import changes, label, settings_of
 
 TAIL = 16_384  # bytes of a log that are read first
@@ -75,9 +75,8 @@ class Record:
         found = {seed: row[column] for seed, row in rows if row.get(column) is not None}
         if name != "score":
             return found
-        return (
-            {} if (scale := reference(self.task)) is None else {s: scale.score(v) for s, v in found.items()}
-        )
+        scores = {seed: normalised(self.task, value) for seed, value in found.items()}
+        return {} if None in scores.values() else scores
 
 
 def find(places: Iterable[Path]) -> list[Path]:
