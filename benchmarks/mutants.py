@@ -79,7 +79,7 @@ def main(options: Options) -> int:
             begin = time.monotonic()
             lives = survives(mutant, copy, mutant.near.split())
             if lives and not options.near:
-                lives = survives(mutant, copy, ["tests", "-n", "2", "--dist", "loadscope"])
+                lives = survives(mutant, copy, ["tests", "-n", "2", "--dist", "worksteal"])
             survivors += [name] * lives
             told = "SURVIVES" if lives else "killed"
             print(
