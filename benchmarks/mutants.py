@@ -57,6 +57,8 @@ def survives(mutant: Mutant, copy: Path, tests: list[str]) -> bool:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     try:
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=TIME_LIMIT)
+        if done.returncode in (4, 5):  # pytest found no test: that would kill every mutant
+            raise SystemExit(f"no tests ran: {' '.join(tests)}")
         return done.returncode == 0
     except subprocess.TimeoutExpired:
         return False
