@@ -13,7 +13,7 @@ test: .venv/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 --dist loadscope $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 check: .venv/installed-dev
 	$(BIN)/pyright

@@ -57,6 +57,8 @@ def survives(mutant: Mutant, copy: Path, tests: list[str]) -> bool:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     try:
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=TIME_LIMIT)
+        if done.returncode in (4, 5):  # pytest found no test: that would kill every mutant
+            raise SystemExit(f"no tests ran: {' '.join(tests)}")
         return done.returncode == 0
     except subprocess.TimeoutExpired:
         return False
@@ -79,7 +81,7 @@ def main(options: Options) -> int:
             begin = time.monotonic()
             lives = survives(mutant, copy, mutant.near.split())
             if lives and not options.near:
-                lives = survives(mutant, copy, ["tests", "-n", "2", "--dist", "loadscope"])
+                lives = survives(mutant, copy, ["tests", "-n", "2", "--dist", "worksteal"])
             survivors += [name] * lives
             told = "SURVIVES" if lives else "killed"
             print(

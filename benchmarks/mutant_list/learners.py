@@ -2,7 +2,10 @@
 
 TD3, TD7 = "agents/learners/td3.py", "agents/learners/td7.py"
 BASE, SOFT = "agents/learners/base.py", "agents/learners/stochastic.py"
-T_SFM = "tests/agents/objectives/test_sfm.py tests/agents/objectives/test_hooks.py tests/agents/test_agent.py"
+T_SFM = (
+    "tests/agents/objectives/test_sfm.py tests/agents/objectives/test_sfm_features.py "
+    "tests/agents/objectives/test_hooks.py tests/agents/test_agent.py"
+)
 T_TD3, T_TD7 = "tests/agents/learners/test_td3.py", "tests/agents/learners/test_td7.py"
 T_BASE, T_SOFT = "tests/agents/learners/test_base.py", "tests/agents/learners/test_stochastic.py"
 

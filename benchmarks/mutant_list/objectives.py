@@ -3,7 +3,10 @@
 SFM, OPOLO = "agents/objectives/sfm.py", "agents/objectives/opolo.py"
 IQ, GAIFO = "agents/objectives/iq.py", "agents/objectives/discriminator.py"
 FEATURES, COST = "agents/objectives/features.py", "agents/objectives/cost.py"
-T_SFM = "tests/agents/objectives/test_sfm.py tests/agents/objectives/test_hooks.py tests/agents/test_agent.py"
+T_SFM = (
+    "tests/agents/objectives/test_sfm.py tests/agents/objectives/test_sfm_features.py "
+    "tests/agents/objectives/test_hooks.py tests/agents/test_agent.py"
+)
 T_OPOLO, T_IQ = "tests/agents/objectives/test_opolo.py", "tests/agents/objectives/test_iq.py"
 T_GAIFO = "tests/agents/objectives/test_discriminator.py tests/agents/objectives/test_hooks.py"
 T_FEATURES, T_COST = "tests/agents/objectives/test_features.py", "tests/agents/objectives/test_cost.py"

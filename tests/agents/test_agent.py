@@ -1,5 +1,6 @@
 """The one order of an update: who changes when, and who never does."""
 
+import copy
 import dataclasses
 import itertools
 
@@ -74,6 +75,7 @@ def test_while_the_actor_rests_the_witness_goes_on():
 def test_targets_of_several_steps_are_those_of_as_many_single_ones(kind, objective):
     """With one cumulant ahead of weight w and a value at `last`: c(s) + w c(s') + discount * psi(last)."""
     agent, state = make(kind, objective, n_step=2)
+    agent = agent._replace(objective=copy.copy(agent.objective))  # that of the others stays as it is
     batch, later = random_batch(), random_batch(3)
     one = [x[:, None] for x in (later.obs, later.next_obs, later.reward, later.mask / 3)]
     ahead = NStep(*one, last=later.goal, discount=later.mask)

@@ -8,10 +8,10 @@ from pathlib import Path
 from sfm import api
 from sfm.cli import main
 from sfm.training.logs import read_rows
-from tests.cli.helpers import QUICK, command, sfm
+from tests.cli.helpers import QUICK, command
 
 
-def test_ctrl_c_saves_and_resume_goes_on(tmp_path, point_file):
+def test_ctrl_c_saves_and_resume_goes_on(tmp_path, point_file, capsys):
     run = tmp_path / "run"
     args = ("train", "probe_point", "--demos", point_file, "--run", run, *QUICK, "--steps", "100000")
     child = subprocess.Popen(command(*args, "--no-video"), stdout=subprocess.PIPE, text=True)
@@ -23,12 +23,11 @@ def test_ctrl_c_saves_and_resume_goes_on(tmp_path, point_file):
     assert child.returncode == 130
     assert f"sfm resume {run}" in out
     reached = read_rows(run / "metrics.jsonl")[-1]["step"]
-    done = sfm("resume", run, "--no-video", "--steps", str(reached + 40))
-    assert done.returncode == 0, done.stderr
-    assert f"resumed {run} at step {reached:,}" in done.stdout
+    assert main(["resume", str(run), "--no-video", "--steps", str(reached + 40)]) == 0
+    assert f"resumed {run} at step {reached:,}" in capsys.readouterr().out
     assert read_rows(run / "metrics.jsonl")[-1]["step"] == reached + 40
-    forked = sfm("fork", run, tmp_path / "new", "gamma=0.5", f"steps={reached + 80}", "--no-video")
-    assert forked.returncode == 0, forked.stderr
+    settings = "gamma=0.5", f"steps={reached + 80}"
+    assert main(["fork", str(run), str(tmp_path / "new"), *settings, "--no-video"]) == 0
     assert read_rows(tmp_path / "new" / "metrics.jsonl")[-1]["step"] == reached + 80
 
 

@@ -18,7 +18,7 @@ from sfm.presets import preset
 from tests.cli.helpers import QUICK, command, says, sfm
 
 
-def test_train_then_eval_leaves_all_that_is_promised(tmp_path, point_file):
+def test_train_then_eval_leaves_all_that_is_promised(tmp_path, point_file, capsys):
     run = tmp_path / "run"
     done = sfm("train", "probe_point", "--demos", point_file, "--run", run, *QUICK)
     assert done.returncode == 0, done.stderr
@@ -36,15 +36,13 @@ def test_train_then_eval_leaves_all_that_is_promised(tmp_path, point_file):
         "policies/kept_seed0.safetensors",
         "policies/current_seed0.safetensors",
     }
-    again = sfm("eval", run, "--episodes", "3", "--no-video")
-    assert again.returncode == 0, again.stderr
-    assert "over 3 episodes" in again.stdout
-    collect = "demos", "collect", run, tmp_path / "own.npz", "--count", "1", "--candidates", "2"
-    kept = sfm(*collect)
-    assert kept.returncode == 0, kept.stderr
-    assert "all 2:" in kept.stdout
+    assert main(["eval", str(run), "--episodes", "3", "--no-video"]) == 0
+    assert "over 3 episodes" in capsys.readouterr().out
+    collect = ["demos", "collect", str(run), str(tmp_path / "own.npz"), "--count", "1", "--candidates", "2"]
+    assert main(collect) == 0
+    assert "all 2:" in capsys.readouterr().out
     assert load(tmp_path / "own.npz").obs.shape == (1, 21, 1)
-    assert "exists: choose another name, or overwrite it with --force" in sfm(*collect).stderr
+    assert "exists: choose another name, or overwrite it with --force" in says(capsys, *collect)
 
 
 def test_an_unknown_task_suggests_the_nearest(capsys, point_file):

@@ -28,6 +28,10 @@ def test_a_single_seed_is_always_active():
 STORED, ROWS, STEPS = 1000, 50, 40
 
 
+class Recorder(SimpleNamespace):
+    __hash__ = object.__hash__
+
+
 def drawn(seeds: int = 1, recent: int = STORED, **wishes: Any) -> tuple[np.ndarray, np.ndarray, list]:
     """Numbers of the transitions in the minibatches of some updates, each [S, STEPS, ROWS], and their steps.
 
@@ -40,8 +44,8 @@ def drawn(seeds: int = 1, recent: int = STORED, **wishes: Any) -> tuple[np.ndarr
         rows = zip(seen, (context.batch, context.recent), strict=True)
         return tuple(old.at[i].set(new.obs[:, 0]) for old, new in rows), {"step": context.step * 1.0}
 
-    unused = dict.fromkeys(("score", "refresh", "validate", "policy"), lambda *_: None)
-    agent = SimpleNamespace(objective=objective, spec=Spec(1, 1, 0.9), update=update, **unused)
+    unused = dict.fromkeys(("score", "refresh", "validate", "policy", "adopt"), lambda *_: None)
+    agent = Recorder(objective=objective, spec=Spec(1, 1, 0.9), update=update, **unused)
     replay, layout = buffer.empty(seeds, STORED + 1, 1, 1), buffer.Layout(STORED + 1, 1)
     layout.place(STORED, False)
     replay = replay._replace(obs=jnp.tile(jnp.arange(STORED + 1.0)[:, None], (seeds, 1, 1)))

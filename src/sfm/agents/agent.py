@@ -11,7 +11,6 @@ from jax import Array
 from sfm.agents.learners import Learner, make_learner
 from sfm.agents.learners.policies import StandardisedPolicy
 from sfm.agents.objectives import Objective, make_objective
-from sfm.agents.objectives.cloning import BC
 from sfm.agents.optim import Moments
 from sfm.agents.types import Context, ExpertStates, Metrics, Spec
 from sfm.config import BCConfig, Config
@@ -41,7 +40,7 @@ class Agent(NamedTuple):
 
     def cloner(self) -> "Agent":
         """An agent whose actor, the same as this one's, clones the expert's actions."""
-        return self._replace(objective=BC(BCConfig(), self.spec), actor_delay=1)
+        return self._replace(objective=make_objective(BCConfig(), self.spec), actor_delay=1)
 
     def resting(self) -> "Agent":
         """An agent whose actor does not learn."""

@@ -1,8 +1,8 @@
 """The compiled part of training: everything that runs on the device, over S seeds at once."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
@@ -31,13 +31,10 @@ class Device:
         """`unit`: updates per call, a divisor of `chunk`; by default all of a chunk."""
         self.agent, self.chunk, self.batch = agent, chunk, batch
         self.unit = unit or chunk
-        self.add = jax.jit(add, donate_argnums=0)
-        self.score = jax.jit(jax.vmap(agent.score))
-        self.describe = jax.jit(jax.vmap(lambda state: agent.objective.describe(state.objective)))
-        self.refresh = jax.jit(jax.vmap(agent.refresh, in_axes=(0, 0, 0, None, 0)))
-        self.validate = jax.jit(jax.vmap(agent.validate, in_axes=(0, None)))
-        self._policies = jax.jit(jax.vmap(agent.policy))
-        self.updates: Callable[..., tuple[AgentState, Metrics]] = jax.jit(self._updates, donate_argnums=0)
+        self.add = _add
+        self.score, self.describe, self.refresh, self.validate, self._policies, self._adopt = _jitted(agent)
+        self._updates = _jitted_updates(agent, batch, self.unit)
+        self.updates: Callable[..., tuple[AgentState, Metrics]] = self._updates
         self.ready: Callable[..., Any] = lambda seconds=None: None  # waits until `updates` is compiled
 
     def init(self, draws: Sequence[np.random.Generator]) -> AgentState:
@@ -45,7 +42,7 @@ class Device:
 
     def adopt(self, state: AgentState, policy: Any) -> AgentState:
         """`state` with every seed's acting networks from one policy on the host."""
-        return jax.jit(jax.vmap(self.agent.adopt, in_axes=(0, None)))(state, policy)
+        return self._adopt(state, policy)
 
     def restart(self, state: AgentState, learner: Any, moments: Any) -> AgentState:
         """`state` with the networks of another learner of the same shape, and what they have seen."""
@@ -59,42 +56,74 @@ class Device:
 
     def compile_ahead(self, recipe: str, *args: Any) -> None:
         """Start compiling `updates` for arguments like these, in another thread; see `programs.compiled`."""
-        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), args)
-        pool = ThreadPoolExecutor(1)
-        self.ready = pool.submit(programs.compiled, self._updates, shapes, recipe).result
+        leaves, tree = jax.tree.flatten(args)
+        shapes = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves)
+        self.ready = _compiling(self._updates, recipe, tree, shapes).result
         self.updates = lambda *args: self.ready()(*args)
-        pool.shutdown(wait=False)
 
-    def _updates(
-        self,
-        state: AgentState,
-        replay: Replay,
-        table: Table,
-        demos: Any,
-        active: Array,
-        keys: Array,
-        first: Any = 0,
-    ) -> tuple[AgentState, Metrics]:
-        """`unit` updates of the `active` [S] seeds, and the mean of each metric [S]. Donates `state`.
 
-        `first`: how many of the chunk, to which the keys belong, there were before.
-        """
+# What is traced and compiled of an agent serves the next of equal settings in this process: another run.
+_add = jax.jit(add, donate_argnums=0)
 
-        # The replay is closed over by the scan, never carried through it; the step number has no seed axis,
-        # so that the delayed actor stays a branch under vmap.
-        @partial(jax.vmap, in_axes=(0, 0, 0, None, 0))
-        def update(state: AgentState, replay: Replay, table: Table, step: Array, key: Array):
-            objective = self.agent.objective
-            k_batch, k_recent, k_update = jax.random.split(jax.random.fold_in(key, step), 3)
-            spec, n = self.agent.spec, self.batch
-            batch = sample(replay, table, k_batch, n, goals=objective.uses_goals, spec=spec)
-            recent = batch
-            if objective.uses_recent:
-                recent = sample(replay, table, k_recent, n, recent=True)
-            return self.agent.update(state, Context(batch, recent, demos, step, k_update))
 
-        def body(state: AgentState, step: Array):
-            return update(state, replay, table, step, keys)
+@lru_cache(maxsize=32)
+def _jitted(agent: Agent) -> list[Callable[..., Any]]:
+    describe = lambda state: agent.objective.describe(state.objective)  # noqa: E731
+    functions = [
+        (agent.score, 0),
+        (describe, 0),
+        (agent.refresh, (0, 0, 0, None, 0)),
+        (agent.validate, (0, None)),
+        (agent.policy, 0),
+        (agent.adopt, (0, None)),
+    ]
+    return [jax.jit(jax.vmap(function, in_axes=axes)) for function, axes in functions]
 
-        after, metrics = jax.lax.scan(body, state, first + jnp.arange(1, self.unit + 1))
-        return chosen(active, after, state), jax.tree.map(lambda m: m.mean(0), metrics)
+
+@lru_cache(maxsize=32)
+def _jitted_updates(agent: Agent, batch: int, unit: int) -> Any:
+    return jax.jit(partial(_updates, agent, batch, unit), donate_argnums=0)
+
+
+@lru_cache(maxsize=8)
+def _compiling(jitted: Any, recipe: str, tree: Any, shapes: tuple[Any, ...]) -> Future[Any]:
+    pool = ThreadPoolExecutor(1)
+    begun = pool.submit(programs.compiled, jitted.__wrapped__, jax.tree.unflatten(tree, shapes), recipe)
+    pool.shutdown(wait=False)
+    return begun
+
+
+def _updates(
+    agent: Agent,
+    batch: int,
+    unit: int,
+    state: AgentState,
+    replay: Replay,
+    table: Table,
+    demos: Any,
+    active: Array,
+    keys: Array,
+    first: Any = 0,
+) -> tuple[AgentState, Metrics]:
+    """`unit` updates of the `active` [S] seeds, and the mean of each metric [S]. Donates `state`.
+
+    `first`: how many of the chunk, to which the keys belong, there were before.
+    """
+
+    # The replay is closed over by the scan, never carried through it; the step number has no seed axis,
+    # so that the delayed actor stays a branch under vmap.
+    @partial(jax.vmap, in_axes=(0, 0, 0, None, 0))
+    def update(state: AgentState, replay: Replay, table: Table, step: Array, key: Array):
+        objective = agent.objective
+        k_batch, k_recent, k_update = jax.random.split(jax.random.fold_in(key, step), 3)
+        rows = sample(replay, table, k_batch, batch, goals=objective.uses_goals, spec=agent.spec)
+        recent = rows
+        if objective.uses_recent:
+            recent = sample(replay, table, k_recent, batch, recent=True)
+        return agent.update(state, Context(rows, recent, demos, step, k_update))
+
+    def body(state: AgentState, step: Array):
+        return update(state, replay, table, step, keys)
+
+    after, metrics = jax.lax.scan(body, state, first + jnp.arange(1, unit + 1))
+    return chosen(active, after, state), jax.tree.map(lambda m: m.mean(0), metrics)

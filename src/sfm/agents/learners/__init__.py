@@ -1,5 +1,6 @@
 """How to learn: TD3, TD7 and a stochastic actor, each once, for a vector critic of any dimension."""
 
+import functools
 from typing import Any
 
 from sfm.agents.learners.base import Learner
@@ -14,5 +15,7 @@ __all__ = ["TD3", "TD7", "Learner", "Stochastic", "make_learner"]
 _LEARNERS: dict[str, Any] = {"td3": TD3, "td7": TD7, "stochastic": Stochastic}
 
 
+@functools.lru_cache(maxsize=64)
 def make_learner(config: LearnerConfig, spec: Spec) -> Learner:
+    """One object for equal settings, so that what is compiled for it serves all."""
     return _LEARNERS[config.kind](config, spec)

@@ -3,6 +3,7 @@
 Every file here is imported, and each objective in it is found by the class of its config.
 """
 
+import functools
 import importlib
 import pkgutil
 
@@ -16,5 +17,7 @@ for _file in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_file.name}")
 
 
+@functools.lru_cache(maxsize=64)
 def make_objective(config: ObjectiveConfig, spec: Spec) -> Objective:
+    """One object for equal settings, so that what is compiled for it serves all."""
     return Objective.of_config[type(config)](config, spec)
