@@ -56,7 +56,8 @@ class Actor:
 
     def __init__(self, arrays: Arrays, kind: str, form: Any):
         """`form` has the numbers by which a learner of this kind explores."""
-        self.steps, self.stochastic, self.form = steps_of(arrays, kind), kind == "stochastic", form
+        self.arrays, self.form = arrays, form
+        self.steps, self.stochastic = steps_of(arrays, kind), kind == "stochastic"
         self._run = bound(self.steps, arrays)
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
