@@ -59,21 +59,21 @@ def in_actuators(policy: Policy) -> tuple[Steps, Arrays]:
 def described(policy: Policy, path: Path) -> dict[str, Any]:
     """What one must know to use it, and where it comes from."""
     meta = policy.meta
-    told = {name: meta.get(name) for name in ("obs_names", "action_names", "control_timestep")}
-    if None in told.values():  # bundled, or saved by an earlier version
+    told: list[Any] = [meta.get(name) for name in ("obs_names", "action_names", "control_timestep")]
+    if None in told:  # bundled, or saved by an earlier version
         env = remembered(meta).make()
-        told = {"obs_names": obs_names(env), "action_names": action_names(env)}
-        told["control_timestep"] = env.control_timestep
+        told = [obs_names(env), action_names(env), env.control_timestep]
         env.close()
+    seen, done, seconds = told
     starts = [row for row in history.past_of(path.parent.parent) if "began" in row]
     return {
         "format": "sfm-policy 1",
         "task": meta.get("task"),
-        "observation_names": list(told["obs_names"]),
-        "action_names": list(told["action_names"]),
+        "observation_names": list(seen),
+        "action_names": list(done),
         "observation_shape": policy.obs_shape,
         "action_shape": list(policy.action_shape),
-        "control_hz": round(1 / told["control_timestep"], 6),
+        "control_hz": round(1 / seconds, 6),
         "action_repeat": policy.action_repeat,
         "commit": starts[-1].get("commit", "") if starts else "",
         **{name: meta.get(name) for name in ("preset", "seed", "steps", "updates")},
