@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: train test check bench bench-check clean
+.PHONY: train test check bench bench-check package clean
 
 train: .venv/installed
 	$(BIN)/sfm train $(ARGS)
@@ -17,6 +17,9 @@ test: .venv/installed-dev
 
 check: .venv/installed-dev
 	$(BIN)/pyright
+
+package: .venv/installed-dev
+	$(BIN)/python -m benchmarks.package $(ARGS)
 
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks.suite $(ARGS)

@@ -22,7 +22,7 @@ assert 'jax' not in sys.modules
 assert len(sfm.load_demos('walker_walk').length) >= 1
 print(sfm.__version__, 'on Python', sys.version.split()[0])
 """
-STEPS = "--steps 2000 --schedule.random-steps 1000 --schedule.eval-every 1000 --schedule.eval-episodes 1"
+STEPS = "--steps 2000 --schedule.envs 1 --schedule.random-steps 1000 --schedule.eval-episodes 1"
 TRAIN = f"train walker_walk {STEPS} --no-video --run run".split()
 
 
@@ -60,7 +60,7 @@ def used(package: Path, python: str, folder: Path) -> None:
     folder.mkdir()
     tools = environment(python, folder / "venv")
     limits = "--constraint", ROOT / "constraints.txt"
-    run(tools / "pip", "install", "--quiet", *limits, package, cwd=folder)
+    run(tools / "pip", "install", "--quiet", "--no-compile", *limits, package, cwd=folder)
     print(f"{package.name}: {run(tools / 'python', '-c', USE, cwd=folder)}", flush=True)
     print("  " + run(tools / "sfm", *TRAIN, cwd=folder).splitlines()[-1], flush=True)
     told = run(tools / "sfm", "export", "run", "--to", "policy.npz", cwd=folder)

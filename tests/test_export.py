@@ -1,6 +1,7 @@
 """An exported policy is the policy, in ONNX Runtime and in NumPy alone."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -144,3 +145,15 @@ def test_what_cannot_be_written_is_refused(tmp_path, monkeypatch):
     with pytest.raises(SfmError, match=r"pip install 'successor-feature-matching\[onnx\]'"):
         export("walker_walk", tmp_path / "policy.onnx")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_example_needs_no_sfm(tmp_path):
+    export("walker_walk", tmp_path / "policy.onnx")
+    (tmp_path / "sfm.py").write_text("raise ImportError('sfm was imported')")
+    example = Path(__file__).parents[1] / "examples" / "onnx_policy.py"
+    words = [sys.executable, example, "policy.onnx", "walker", "walk"]
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    told = done.stdout.splitlines()
+    assert told[0] == "walker_walk at 40.0 Hz, commit unknown"
+    assert float(told[2].removeprefix("return ")) > 900
