@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: train test check bench bench-check package clean
+.PHONY: train test check docs bench bench-check package clean
 
 train: .venv/installed
 	$(BIN)/sfm train $(ARGS)
@@ -20,6 +20,11 @@ check: .venv/installed-dev
 
 package: .venv/installed-dev
 	$(BIN)/python -m benchmarks.package $(ARGS)
+
+docs: .venv/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python -m benchmarks.website site
+	@echo "the documentation: site/index.html; $(BIN)/mkdocs serve shows it in a browser"
 
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks.suite $(ARGS)
@@ -40,5 +45,9 @@ bench-check: .venv/installed-dev
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@ .venv/installed
 
+.venv/installed-docs: pyproject.toml constraints.txt | .venv/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	@touch $@ .venv/installed
+
 clean:
-	rm -rf .venv
+	rm -rf .venv site

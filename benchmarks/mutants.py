@@ -53,6 +53,7 @@ def survives(mutant: Mutant, copy: Path, tests: list[str]) -> bool:
     source = path.read_text()
     path.write_text(changed(source, mutant))
     environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["SFM_CACHE"] = str(copy.parent / "cache")  # most of what is compiled is the same each time
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     try:
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=TIME_LIMIT)

@@ -24,6 +24,7 @@ from sfm.config import (
     flat,
     to_dict,
 )
+from sfm.config.learners import DeterministicConfig
 from sfm.config.sentences import sentences
 from sfm.presets import PRESETS
 
@@ -42,7 +43,7 @@ TABLES: list[tuple[str, str, tuple[type, ...]]] = [
     ("A run", "", (Config,)),
     ("A robot's MJCF file", "robot.", (RobotConfig,)),
     ("When", "schedule.", (ScheduleConfig,)),
-    ("How to learn", "learner.", (ActorCriticConfig, *typing.get_args(LearnerConfig))),
+    ("How to learn", "learner.", (ActorCriticConfig, DeterministicConfig, *typing.get_args(LearnerConfig))),
     ("What to learn", "objective.", typing.get_args(ObjectiveConfig)),
     ("Base features, of `sfm`", "objective.features.", (FeatureConfig,)),
     ("The cost, of `discriminator` and `opolo`", "objective.cost.", (CostConfig,)),

@@ -3,6 +3,8 @@
 import dataclasses
 import importlib.metadata
 import os
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,24 @@ import pytest
 from sfm.config import Config, FeatureConfig, ScheduleConfig, SFMConfig, TD3Config
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files as npz
+from sfm.training.jax_setup import keep_compiled_code
+
+CACHE_BYTES = 2**30
 
 hypothesis.settings.register_profile("sfm", deadline=None)  # a machine may be busy
 hypothesis.settings.load_profile("sfm")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What one test compiles serves the others, in whichever process, and the next run of the tests."""
+    if "SFM_CACHE" not in os.environ:  # else in a worker, or chosen by who runs the tests
+        cache = getattr(config, "cache", None)  # pytest may have been told to keep none
+        folder = Path(cache.mkdir("jax") if cache else tempfile.mkdtemp(prefix="sfm-tests-"))
+        if sum(path.stat().st_size for path in folder.iterdir()) > CACHE_BYTES:
+            shutil.rmtree(folder)
+        os.environ["SFM_CACHE"] = str(folder)
+    keep_compiled_code()
+
 
 TINY = Config(
     task="probe_point",

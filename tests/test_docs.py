@@ -13,7 +13,9 @@ from sfm.presets import PRESETS
 
 ROOT = Path(__file__).parent.parent
 GENERATED = ROOT / "docs" / "options.md"
-PAGES = sorted(page for folder in ("", "docs", "results") for page in (ROOT / folder).glob("*.md"))
+PAGES = sorted(
+    page for folder in ("", "docs", "results", "examples") for page in (ROOT / folder).glob("*.md")
+)
 TODAY = [
     page for page in PAGES if page.name not in ("HISTORY.md", "CHANGELOG.md")
 ]  # others tell of old names

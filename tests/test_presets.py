@@ -115,7 +115,7 @@ COST = {
     "objective.cost.optimizer": "adam",
     "objective.cost.lr": 8e-4,
     "objective.cost.lr_final": 1e-7,
-    "objective.cost.decay_updates": 100,
+    "objective.cost.decay_updates": 0,
 }
 MM = LOOP | COST | {
     "gamma": 0.99,

@@ -163,6 +163,19 @@ GENERAL = replace(
     schedule=replace(FAST.schedule, batch=128, likeness_from=0.5),
 )
 
+# The other policy optimizers, with the sizes, rates and penalty of `general`.
+WIDE = {"width": 256, "lr_actor_final": 5e-5, "pretanh_penalty": 0.003}
+GENERAL_TD7 = TD7Config(**SMALL["td7"] | WIDE)
+GENERAL_STOCHASTIC = StochasticConfig(**NETWORKS | WIDE, temperature=0.01)
+GENERAL_MM = DiscriminatorConfig(refresh_every=5_000, refresh_episodes=1, refresh_updates=5)
+
+
+def _like_general(objective, learner=GENERAL.learner) -> Config:
+    """A baseline with all that `general` has, but for the objective."""
+    n_step = N_STEP if objective.looks_ahead else 1
+    return replace(GENERAL, n_step=n_step, normalise="all", learner=learner, objective=objective)
+
+
 PRESETS: dict[str, Config] = {
     "fast": FAST,
     "general": GENERAL,
@@ -173,6 +186,15 @@ PRESETS: dict[str, Config] = {
         learner=replace(FAST_TD3, pretanh_penalty=0.0),
         objective=replace(FAST.objective, witness_error_weight=0.0),
     ),
+    "general-td7": replace(GENERAL, learner=GENERAL_TD7),
+    "general-stochastic": replace(GENERAL, learner=GENERAL_STOCHASTIC),
+    "mm-general": _like_general(GENERAL_MM),
+    "mm-general-td7": _like_general(GENERAL_MM, GENERAL_TD7),
+    "gaifo-general": _like_general(replace(GENERAL_MM, sees="pair")),
+    "gaifo-general-td7": _like_general(replace(GENERAL_MM, sees="pair"), GENERAL_TD7),
+    "opolo-general": _like_general(OPOLOConfig()),
+    "iq-general": _like_general(IQConfig(), replace(IQ_LEARNER, width=256, layer_norm=True)),
+    "bco-general": _like_general(BCOConfig()),
     "sfm-td7": _paper(TD7Config(), 0.99, FeatureConfig(lr=1e-4), bootstrap="online"),
     "sfm-td3": _paper(TD3Config(), 0.995, FeatureConfig()),
     "sfm-stochastic": _paper(StochasticConfig(), 0.995, FeatureConfig(), ema=0.95, actor_loss="witness"),

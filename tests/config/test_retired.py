@@ -30,9 +30,14 @@ def changed(part, **fields):
     return data
 
 
+def today(preset):
+    """With rates that fall over the run's own length, which is as long as the 100 steps that it named."""
+    return json.loads(json.dumps(preset).replace('"decay_updates": 100', '"decay_updates": 0'))
+
+
 @pytest.mark.parametrize("name", EARLIER)
 def test_presets_of_the_version_before_are_those_of_today(name):
-    before = from_dict(Config, EARLIER[name])
+    before = from_dict(Config, today(EARLIER[name]))
     if not before.schedule.assesses:  # then it does not matter how
         schedule = dataclasses.replace(before.schedule, assess_relax=1.1, assess_by="min")
         before = dataclasses.replace(before, schedule=schedule)

@@ -22,5 +22,6 @@ def test_every_field_has_a_full_sentence(kind):
 def test_a_sentence_belongs_to_the_field_above_it():
     assert sentences(SFMConfig)["tail"].startswith("After a demonstration's last state")
     assert sentences(TD7Config)["width"] == sentences(TD3Config)["width"]  # of the base class
+    assert sentences(TD7Config)["lr_actor"] == sentences(TD3Config)["lr_actor"]  # with another default
     assert "at every update" in sentences(StochasticConfig)["polyak"]
     assert sentences(TD7Config)["intervals"] == ""  # no field: nobody can set it

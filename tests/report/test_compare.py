@@ -5,8 +5,11 @@ import pytest
 from PIL import Image
 
 from sfm.errors import SfmError
-from sfm.report import compare, figures
+from sfm.evaluation.scores import normalised
+from sfm.report import compare, figures, table
 from sfm.report.finals import ends, text
+from sfm.report.page import page
+from sfm.report.records import read
 from tests.report.conftest import rows_of, write_rows
 
 
@@ -29,20 +32,31 @@ def test_final_values_are_over_all_seeds_of_a_group(copy, tmp_path):
     assert low.spread == pytest.approx(np.std(values * 2, ddof=1))
     assert low.returns.low is not None
     assert low.worst[1] <= low.returns.low <= low.returns.value
-    table = text("probe_point", found.finals["probe_point"])
-    assert "4 (0-3)" in table
-    assert ends(low.returns) in table
+    lines = text("probe_point", found.finals["probe_point"])
+    assert "4 (0-3)" in lines
+    assert ends(low.returns) in lines
+
+
+def test_scores_are_on_one_scale_in_tables_curves_and_pages(copy):
+    folder = copy("walker", task="walker_walk", gain=500.0)
+    found = compare.comparison(compare.gather([folder], None), "steps", "score")
+    ((name, end),) = found.finals["walker_walk"].items()
+    want = normalised("walker_walk", end.returns.value)
+    assert end.score.value == pytest.approx(want)
+    assert found.curves["walker_walk"][name].line.value[-1] == pytest.approx(want)
+    assert table.row(read(folder))["score"] == pytest.approx(want)
+    assert f"{want:.2f}<" in page([read(folder)], "One run")
 
 
 def test_one_seed_has_no_interval_and_says_so(copy):
     found = compare.comparison(compare.gather([copy("one", seeds=1), copy("two")], None), "steps", "return")
-    table = text("probe_point", found.finals["probe_point"])
+    lines = text("probe_point", found.finals["probe_point"])
     assert list(found.finals["probe_point"]) == ["one", "two"]
     one = copy("single", seeds=1)
     write_rows(one, [row for row in rows_of(one) if row["seed"] == 0])
     found = compare.comparison(compare.gather([one], None), "steps", "return")
-    table = text("probe_point", next(iter(found.finals.values())))
-    assert "none: one seed" in table
+    lines = text("probe_point", next(iter(found.finals.values())))
+    assert "none: one seed" in lines
     assert next(iter(found.curves["probe_point"].values())).line.low is None
 
 

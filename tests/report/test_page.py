@@ -8,6 +8,7 @@ from PIL import Image
 
 from sfm import storage
 from sfm.errors import SfmError
+from sfm.evaluation.scores import normalised
 from sfm.report import aggregate, paper
 from sfm.report.groups import grouped, samples
 from sfm.report.origins import again
@@ -98,7 +99,7 @@ def test_aggregates_are_over_tasks_that_all_methods_have(records):
     assert len(scores.methods) == 2
     assert len(scores.others) == 1
     best = next(iter(scores.methods.values()))
-    want = [paper.score("walker_walk", v) for v in records[0].values().values()]
+    want = [normalised("walker_walk", v) for v in records[0].values().values()]
     assert best[1].tolist() == pytest.approx(want)
 
 
@@ -111,7 +112,7 @@ def test_the_papers_numbers_are_on_its_own_scale():
     assert 0.81 < sfm.low < sfm.value
     assert sum(map(len, paper.tables().values())) == 15
     assert all(set(row) == set(paper.tasks()) for row in paper.methods().values())
-    assert paper.score("probe_point", 1.0) is None
+    assert normalised("probe_point", 1.0) is None
 
 
 def test_runs_that_are_not_whole_are_on_the_page(copy):

@@ -139,8 +139,9 @@ def make_agent(
     observation: tuple[str, ...] = (),
 ) -> Agent:
     c = config
+    length = c.updates, c.refreshes
     spec = Spec(
-        obs_dim, action_dim, c.gamma, c.n_step, terminates, c.updates, c.normalise, matched, observation
+        obs_dim, action_dim, c.gamma, c.n_step, terminates, *length, c.normalise, matched, observation
     )
     return Agent(
         make_learner(c.learner, spec), make_objective(c.objective, spec), spec, c.learner.actor_delay

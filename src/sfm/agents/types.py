@@ -20,6 +20,7 @@ class Spec(NamedTuple):
     n_step: int = 1  # cumulants in a target before the critic speaks
     terminates: bool = False  # whether episodes can end before their time limit
     updates: int = 0  # of the whole run
+    refreshes: int = 0  # of the whole run, by fresh episodes
     normalise: Normalise = "none"  # which networks see standardised states
     matched: tuple[int, ...] | None = None  # the dimensions in which the expert is matched; None: all
     observation: tuple[str, ...] = ()  # to which each dimension belongs, by the environment's names; (): one
@@ -37,6 +38,13 @@ class Spec(NamedTuple):
     def hidden(self) -> np.ndarray:
         """The dimensions that are not."""
         return np.setdiff1d(np.arange(self.obs_dim), self.columns)
+
+    @property
+    def portion(self) -> np.ndarray:
+        """What each dimension that is matched has of its observation, all of whose dimensions have 1."""
+        names = np.array(self.observation or ("",) * self.obs_dim)[self.columns]
+        _, which, many = np.unique(names, return_inverse=True, return_counts=True)
+        return 1 / many[which]
 
     def part(self, obs: Array) -> Array:
         """What is matched of states [..., o], all that demonstrations may tell: [..., matched_dim]."""

@@ -28,7 +28,7 @@ def show(measured: dict[str, Any]) -> None:
         if of["of_expert"] is not None:
             close = f", {of['of_expert']:.0%} of the expert's {expert:.1f}"
         if of["score"] is not None:
-            close += f", score {of['score']:.2f} (0: random, 1: our expert)"
+            close += f", score {of['score']:.2f} (0: random, 1: the paper's expert)"
         if of["likeness"] is not None:
             close += f", likeness {of['likeness']:.2f} (0: random, 1: the demonstrations again)"
         print(f"seed {of['seed']}: {summary(of['returns'])}{close}")

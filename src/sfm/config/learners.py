@@ -43,7 +43,20 @@ class ActorCriticConfig:
 
 
 @dataclass(frozen=True)
-class TD3Config(ActorCriticConfig):
+class DeterministicConfig(ActorCriticConfig):
+    """What `td3` and `td7` have besides: noise, added to what their deterministic actor does."""
+
+    target_noise: NotNegative = 0.2
+    """Actions in the critic's target get normal noise with this standard deviation."""
+    target_noise_clip: NotNegative = 0.5
+    """The noise in the critic's target is clipped to this size."""
+    explore_noise: NotNegative = 0.1
+    """Actions in training get normal noise with this standard deviation, where 1 is half of an actuator's
+    range."""
+
+
+@dataclass(frozen=True)
+class TD3Config(DeterministicConfig):
     """TD3 for a vector critic: delayed deterministic actor, twin critics, Polyak targets."""
 
     kind: ClassVar[str] = "td3"
@@ -55,38 +68,23 @@ class TD3Config(ActorCriticConfig):
     """Target networks move at each step of the actor, or at every update."""
     target_actor: Literal["online", "polyak"] = "online"
     """The newest actor acts in the critic's target (`online`), or a moving average of actors (`polyak`)."""
-    target_noise: NotNegative = 0.2
-    """Actions in the critic's target get normal noise with this standard deviation."""
-    target_noise_clip: NotNegative = 0.5
-    """The noise in the critic's target is clipped to this size."""
-    explore_noise: NotNegative = 0.1
-    """Actions in training get normal noise with this standard deviation."""
 
 
 @dataclass(frozen=True)
-class TD7Config(ActorCriticConfig):
+class TD7Config(DeterministicConfig):
     """TD7 without prioritised replay: SALE embeddings, hard target copies, clipped targets."""
 
     kind: ClassVar[str] = "td7"
     intervals: ClassVar[tuple[str, ...]] = ("actor_delay", "target_interval")
     lr_actor: Positive = 5e-4
-    """The actor learns at this rate."""
     lr_critic: Positive = 5e-4
-    """The critics learn at this rate."""
     init: Init = "lecun"
-    """Weights start as orthogonal matrices, or as normal numbers scaled by their layer's inputs (`lecun`)."""
     lr_encoder: Positive = 1e-4
     """The encoders of states and of state-action pairs learn at this rate."""
     embedding: AtLeastOne = 256
     """The embeddings of states and of state-action pairs have this many numbers."""
     target_interval: AtLeastOne = 250
     """Target networks, fixed encoders and clipping bounds are copied after this many updates each time."""
-    target_noise: NotNegative = 0.2
-    """Actions in the critic's target get normal noise with this standard deviation."""
-    target_noise_clip: NotNegative = 0.5
-    """The noise in the critic's target is clipped to this size."""
-    explore_noise: NotNegative = 0.1
-    """Actions in training get normal noise with this standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,6 @@ class StochasticConfig(ActorCriticConfig):
 
     kind: ClassVar[str] = "stochastic"
     actor_delay: AtLeastOne = 1
-    """The actor takes one step per this many steps of the critics."""
     depth: AtLeastOne = 2
     """The actor and the critics have this many hidden layers."""
     polyak: Share = 0.005

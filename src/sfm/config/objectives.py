@@ -31,6 +31,11 @@ class ObjectiveDefaults:
         """Why demonstrations must have all dimensions of a state, or nothing if a part is enough."""
         return "it learns the expert's actions at whole states" if self.needs == "actions" else ""
 
+    @property
+    def follows_run(self) -> bool:
+        """Whether a learning rate falls over the run's own length."""
+        return any(getattr(part, "follows_run", False) for part in vars(self).values())
+
     def __post_init__(self) -> None:
         check(self, "objective")
 

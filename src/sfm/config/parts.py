@@ -4,7 +4,16 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from sfm.config.checks import AtLeastOne, NotNegative, NotNegativeOrNone, Positive, Share, check, require
+from sfm.config.checks import (
+    AtLeastOne,
+    NotNegative,
+    NotNegativeInt,
+    NotNegativeOrNone,
+    Positive,
+    Share,
+    check,
+    require,
+)
 from sfm.errors import unknown
 
 METHODS = ("fdm", "idm", "ae", "random", "hr", "adversarial", "fourier", "steps")
@@ -28,7 +37,7 @@ class FeatureConfig:
     head_width: AtLeastOne = 1024
     """Each hidden layer of the network that predicts from phi has this many units."""
     lr: Positive = 3e-4
-    """The features learn at this rate."""
+    """The features learn at this rate, which is constant but for adversarial features (see `lr_final`)."""
     interval: AtLeastOne = 1
     """The features take one step per this many updates."""
     centre: bool = False
@@ -36,8 +45,9 @@ class FeatureConfig:
     state_weight: NotNegative = 0.0
     """The state, as phi sees it, stands beside phi times this weight, so that its mean is matched too."""
     state_by: Literal["number", "observation"] = "number"
-    """Beside phi each number of the state has that weight, or each observation that the environment names has
-    it, shared by all of its numbers, so that many numbers of one kind do not outvote the one that matters."""
+    """Each number of the state counts alike, or each observation that the environment names, shared by its
+    numbers, so that many of one kind do not outvote the one that matters: in the state beside phi, and in
+    what waves and steps see."""
     alive_weight: NotNegative = 0.0
     """Where episodes can end before their time limit, one more feature has this value until they do, so that
     the policy learns to last as long as the expert."""
@@ -50,7 +60,8 @@ class FeatureConfig:
     hr_discount: Share = 0.98
     """Hilbert representations discount distances in time by this factor per step."""
     hr_expectile: Share = 0.5
-    """Hilbert representations weigh errors upwards by this share and errors downwards by the rest."""
+    """Hilbert representations weigh errors upwards by this share and errors downwards by the rest, so that at
+    0.5 they weigh the same."""
     hr_polyak: Share = 0.005
     """The target network of Hilbert representations moves by this share of the way at every step."""
     penalty: NotNegative = 10.0
@@ -59,10 +70,15 @@ class FeatureConfig:
     """The gradient penalty of adversarial features draws the norm of the gradient to this value."""
     lr_final: NotNegative = 1e-7
     """The rate of adversarial features falls linearly to this value over `decay_updates` refreshes."""
-    decay_updates: AtLeastOne = 100
-    """The rate of adversarial features falls over this many refreshes."""
+    decay_updates: NotNegativeInt = 0
+    """The rate of adversarial features falls over this many refreshes, and with 0 over those of the run."""
     refresh_batch: AtLeastOne = 4096
     """Adversarial features learn from this many states of the policy, and as many of the expert."""
+
+    @property
+    def follows_run(self) -> bool:
+        """Whether a rate depends on the run's length."""
+        return self.method == "adversarial" and self.decay_updates == 0
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -109,8 +125,13 @@ class CostConfig:
     lr_final: NotNegativeOrNone = 1e-7
     """The rate falls linearly to this value over `decay_updates` steps of the cost; with none it is
     constant."""
-    decay_updates: AtLeastOne = 100
-    """The rate falls over this many steps of the cost."""
+    decay_updates: NotNegativeInt = 0
+    """The rate falls over this many steps of the cost, and with 0 over those of the run."""
+
+    @property
+    def follows_run(self) -> bool:
+        """Whether the rate depends on the run's length."""
+        return self.lr_final is not None and self.decay_updates == 0
 
     def __post_init__(self) -> None:
         check(self, "objective.cost")

@@ -64,6 +64,11 @@ class Config:
         return round(self.schedule.steps * self.schedule.updates_per_step)
 
     @property
+    def refreshes(self) -> int:
+        """Of the whole run, by fresh episodes; 0 where nothing wants them."""
+        return self.schedule.steps // getattr(self.objective, "refresh_every", self.schedule.steps + 1)
+
+    @property
     def env_arguments(self) -> dict[str, Any]:
         """`env_kwargs`, read."""
         return arguments(self.env_kwargs)

@@ -40,7 +40,8 @@ def make(
 
     `module:Id-v0` imports the module first, as Gymnasium does, and `module:Class` needs no registration. Only
     Gymnasium's environments take `kwargs`.
-    robot: how an MJCF file becomes an environment. motion: demonstrated states, in which its episodes start.
+    robot: how an MJCF file becomes an environment.
+    motion: demonstrated states, in which its episodes start.
     """
     # Simulators are imported here, where one is needed: `import sfm.envs` stays fast.
     named = name in PROBES or is_robot(name)

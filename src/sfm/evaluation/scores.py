@@ -1,9 +1,8 @@
-"""Returns on a common scale: 0 is a policy of random actions, 1 the expert."""
+"""Returns on one scale, the paper's: 0 is a policy of random actions, 1 its expert."""
 
 import functools
-from typing import NamedTuple
-
-import numpy as np
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from sfm import storage
 from sfm.demos.bundled import DATA
@@ -18,19 +17,23 @@ class Reference(NamedTuple):
     random_episodes: int
     expert_episodes: int
 
-    def score(self, returns):
-        """Of one return or an array of them."""
-        return (returns - self.random) / (self.expert - self.random)
-
 
 @functools.cache
 def reference(task: str) -> Reference | None:
-    """What scores of a task are measured by; None for tasks that are not bundled."""
+    """Of a bundled task; None for others."""
     found = storage.read_json(DATA / "returns.json").get(task)
     return Reference(**found) if found else None
 
 
-def normalised(task: str, returns: np.ndarray) -> np.ndarray | None:
-    """returns [...] -> scores [...]; None for tasks that are not bundled."""
-    scale = reference(task)
-    return None if scale is None else scale.score(returns)
+@functools.cache
+def published() -> dict[str, Any]:
+    """The paper's own numbers, and the scale; paper.json names their source."""
+    return storage.read_json(Path(__file__).with_name("paper.json"))
+
+
+def normalised(task: str, returns: Any) -> Any:
+    """Of one return or an array of them, the scores; None for tasks that are not the paper's."""
+    if task not in published()["scale"]["returns"]:
+        return None
+    random, expert = published()["scale"]["returns"][task]
+    return (returns - random) / (expert - random)

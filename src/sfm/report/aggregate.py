@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfm.evaluation import stats
+from sfm.evaluation.scores import normalised
 from sfm.evaluation.stats import Estimate
 from sfm.report import figures, markup, paper
 from sfm.report.figures import Looks
@@ -32,7 +33,7 @@ def gathered(groups: Mapping[str, Sequence[Sample]]) -> Scores:
         for s in samples:
             if (value := s.value()) is not None and s.record.task in paper.tasks():
                 scores = found.setdefault(name, {}).setdefault(s.record.task, [])
-                scores.append(float(paper.score(s.record.task, value)))
+                scores.append(float(normalised(s.record.task, value)))
     tasks = sorted(max(found.values(), key=len, default={}))
     whole = {name: mine for name, mine in found.items() if set(tasks) <= mine.keys()}
     ranked = sorted(whole, key=lambda name: -np.mean([np.mean(whole[name][t]) for t in tasks]))

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sfm.evaluation.scores import reference
+from sfm.evaluation.scores import normalised
 from sfm.evaluation.stats import Line, band
 from sfm.report.groups import Sample
 from sfm.report.records import Record, evaluations
@@ -49,8 +49,8 @@ class Log:
         x = np.array(sorted(points), float)
         y = np.array([points[at] for at in sorted(points)], float)
         if value == "score":
-            scale = reference(record.task)
-            return Curve(x, scale.score(y)) if scale else Curve(x[:0], y[:0])
+            scores = normalised(record.task, y)
+            return Curve(x[:0], y[:0]) if scores is None else Curve(x, scores)
         return Curve(x, y)
 
     def _of(self, record: Record) -> list:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sfm.evaluation.scores import published
 from sfm.history import past_of
 from sfm.report import markup, paper
 from sfm.report.groups import Groups
@@ -53,7 +54,7 @@ def sections(records: Sequence[Record], groups: Groups) -> list[str]:
 
 def paper_tables() -> str:
     """All tables of the paper, whole."""
-    data = paper.data()
+    data = published()
     parts = [f"<p>Source: {markup.escape(data['source'])}. {markup.escape(data['what'].capitalize())}.</p>"]
     for name, methods in paper.tables().items():
         rows = []

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sfm.errors import SfmError
-from sfm.evaluation.scores import reference
+from sfm.evaluation.scores import normalised
 from sfm.history import past_of
 from sfm.report.settings import changes, label, settings_of
 
@@ -75,9 +75,8 @@ class Record:
         found = {seed: row[column] for seed, row in rows if row.get(column) is not None}
         if name != "score":
             return found
-        return (
-            {} if (scale := reference(self.task)) is None else {s: scale.score(v) for s, v in found.items()}
-        )
+        scores = {seed: normalised(self.task, value) for seed, value in found.items()}
+        return {} if None in scores.values() else scores
 
 
 def find(places: Iterable[Path]) -> list[Path]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from sfm.evaluation.scores import normalised, published
 from sfm.report import figures, markup, paper, pictures
 from sfm.report.curves import Axis, Log, summary
 from sfm.report.figures import Looks
@@ -28,18 +29,19 @@ def sections(groups: Mapping[str, Sequence[Sample]], looks: Looks, log: Log) -> 
 
 
 def _table(task: str, methods: Mapping[str, Final]) -> str:
+    told = published()
     rows = [("", _ours(task, name, final)) for name, final in methods.items()]
-    for name, told in paper.methods("main", "td3", "stochastic").items():
-        if task in told:
-            mean, std = told[task]
+    for name, returns in paper.methods("main", "td3", "stochastic").items():
+        if task in returns:
+            mean, std = returns[task]
             cells = (
                 f"{name}, paper",
-                Cell(str(paper.data()["seeds"]), paper.data()["seeds"]),
-                Cell(f"{paper.data()['steps']:,}", paper.data()["steps"]),
+                Cell(str(told["seeds"]), told["seeds"]),
+                Cell(f"{told['steps']:,}", told["steps"]),
                 markup.number(mean),
                 markup.number(std),
                 markup.number(None),
-                markup.number(paper.score(task, mean), 2),
+                markup.number(normalised(task, mean), 2),
                 markup.number(None),
                 markup.number(None),
             )
@@ -48,7 +50,7 @@ def _table(task: str, methods: Mapping[str, Final]) -> str:
 
 
 def _ours(task: str, name: str, final: Final) -> Sequence[Cell | str]:
-    score = paper.score(task, final.returns.value)
+    score = normalised(task, final.returns.value)
     steps = said_steps(final.steps)
     if final.unfinished:
         steps += f" <small>{final.unfinished} of {len(final.seeds)} seeds not finished</small>"

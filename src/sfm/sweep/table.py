@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from sfm import storage
 from sfm.errors import SfmError
 from sfm.evaluation.scores import normalised
@@ -44,7 +42,7 @@ def rows_of(job: Job, folder: Path, state: str, error: str = "") -> list[Row]:
 def _row(job: Job, seed: int, logged: list[Row]) -> Row:
     mine = [row for row in logged if row.get("seed") == seed]
     value = _last(mine, "eval/kept")
-    score = None if value is None else normalised(job.task, np.array(value))
+    score = None if value is None else normalised(job.task, value)
     return {
         "job": job.name,
         "task": job.task,

@@ -202,7 +202,8 @@ class Learning:
 
 def recipe(c: Config, spec: Spec) -> str:
     """What decides the program of an update besides shapes; the same in every process."""
-    s, length = c.schedule, None if c.learner.lr_actor_final is None else c.updates
+    s, falls = c.schedule, c.learner.lr_actor_final is not None or c.objective.follows_run
+    length = (c.updates, c.refreshes) if falls else None
     parts = c.gamma, c.n_step, c.normalise, c.learner, c.objective, s.chunk, s.batch, length
     parts = *parts, spec.matched, spec.observation
     return repr((*parts, unit_of(c)) if unit_of(c) < s.chunk else parts)

@@ -114,7 +114,7 @@ def test_the_js_loss_and_the_entropy_by_hand():
 @pytest.mark.parametrize("loss", ["ipm", "js"])
 def test_a_cost_falls_on_the_expert_and_rises_on_the_policy(loss, optimizer):
     config = CostConfig(width=16, loss=loss, optimizer=optimizer, lr=3e-3, decay_updates=300)
-    f = make_cost(config, 2, rng())
+    f = make_cost(config, 2, 0, rng())
     step = jax.jit(lambda f, k: fit_cost(f, config, EXPERT, AGENT, k))
     f, metrics = jax.lax.scan(step, f, jax.random.split(KEY, 200))
     gap = np.asarray(metrics["cost_gap"])

@@ -17,8 +17,8 @@ class Adversarial:
         self.config, self.spec = config, spec
 
     def init(self, rng: np.random.Generator) -> Trained[Trunk]:
-        c = self.config
-        return Trained.create(make_trunk(c, self.spec, rng), adam(c.lr, c.lr_final, c.decay_updates))
+        c, whole = self.config, max(self.spec.refreshes, 1)
+        return Trained.create(make_trunk(c, self.spec, rng), adam(c.lr, c.lr_final, c.decay_updates or whole))
 
     def phi(self, f: Trained[Trunk]) -> Trunk:
         return f.net

@@ -63,11 +63,11 @@ def entropy(logit: Array) -> Array:
     return jax.nn.softplus(logit) - logit * jax.nn.sigmoid(logit)
 
 
-def make_cost(config: CostConfig, size: int, rng: np.random.Generator) -> Trained[MLP]:
-    """f: [..., size] -> [..., 1]."""
-    c = config
+def make_cost(config: CostConfig, size: int, steps: int, rng: np.random.Generator) -> Trained[MLP]:
+    """f: [..., size] -> [..., 1], which takes this many steps in the whole run."""
+    c, whole = config, max(steps, 1)
     net = MLP((size, *(c.width,) * c.depth, 1), rng, activation=c.activation, init="lecun")
-    return Trained.create(net, adam(c.lr, c.lr_final, c.decay_updates, c.optimizer == "optimistic"))
+    return Trained.create(net, adam(c.lr, c.lr_final, c.decay_updates or whole, c.optimizer == "optimistic"))
 
 
 def fit_cost(

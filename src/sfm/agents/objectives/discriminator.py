@@ -22,8 +22,9 @@ class Discriminator(Objective[DiscriminatorConfig, Trained[MLP]], config=Discrim
         self.fresh = Refresh(config.refresh_every, config.refresh_episodes, config.refresh_counted)
 
     def init(self, rng: np.random.Generator) -> Trained[MLP]:
-        states = 2 if self.config.sees == "pair" else 1
-        return make_cost(self.config.cost, states * self.spec.matched_dim, rng)
+        c, states = self.config, 2 if self.config.sees == "pair" else 1
+        steps = self.spec.refreshes * c.refresh_updates
+        return make_cost(c.cost, states * self.spec.matched_dim, steps, rng)
 
     def _seen(self, obs: Array, next_obs: Array) -> Array:
         obs, next_obs = self.spec.part(obs), self.spec.part(next_obs)

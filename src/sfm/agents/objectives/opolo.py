@@ -41,10 +41,11 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
         self.scalar_weight = 2 * config.alpha * (1 - spec.gamma)
 
     def init(self, rng: np.random.Generator) -> OPOLOState:
+        c = self.config
         return OPOLOState(
-            make_cost(self.config.cost, 2 * self.spec.matched_dim, rng),
+            make_cost(c.cost, 2 * self.spec.matched_dim, self.spec.updates // c.cost_interval, rng),
             Moments.zeros(self.spec.matched_dim),
-            InverseModel.create(self.config.inverse, self.spec, rng),
+            InverseModel.create(c.inverse, self.spec, rng),
             zeros(dtype=np.int32),
             {"cost_gap": zeros(), "inverse_loss": zeros()},
         )

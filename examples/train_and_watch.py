@@ -1,0 +1,20 @@
+"""A walker learns to walk from one demonstration of states; then watch it beside its expert.
+
+python examples/train_and_watch.py [STEPS]
+"""
+
+import sys
+
+import sfm
+from sfm.cli import main as command
+
+steps = int(sys.argv[1]) if sys.argv[1:] else 400_000
+
+result = sfm.train("walker_walk", steps=steps)  # the demonstration comes with the package
+command(["eval", str(result.folder), "--episodes", "5"])  # as in the shell: sfm eval RUN
+
+policy = sfm.load_policy(result.folder)  # later, and elsewhere
+env = sfm.make_env("walker_walk")
+action, _ = policy.predict(env.reset(0))
+print("its first action:", dict(zip(env.action_names, action.round(2).tolist(), strict=True)))
+print(f"look at {result.folder / 'video.mp4'}: at the left the policy, at the right the demonstration")
