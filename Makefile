@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: train test check docs bench bench-check clean
+.PHONY: train test check docs bench bench-check package clean
 
 train: .venv/installed
 	$(BIN)/sfm train $(ARGS)
@@ -17,6 +17,9 @@ test: .venv/installed-dev
 
 check: .venv/installed-dev
 	$(BIN)/pyright
+
+package: .venv/installed-dev
+	$(BIN)/python -m benchmarks.package $(ARGS)
 
 docs: .venv/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -35,7 +35,9 @@ def saved(config, path, obs_dim=5, action_dim=3, **meta):
         path, agent.policy(agent.init(rng)), config, obs_dim=obs_dim, action_dim=action_dim, task="x", **meta
     )
     arrays, meta = storage.read_arrays(path)
-    arrays = {k: (v + 0.3 * rng.standard_normal(v.shape)).astype(np.float32) for k, v in arrays.items()}
+    for name, v in arrays.items():  # weights stay of their size
+        change = rng.standard_normal(v.shape) * 0.3 / (len(v) if v.ndim == 2 else 1) ** 0.5
+        arrays[name] = (v + change).astype(np.float32)
     if "spread" in arrays:
         arrays["spread"] = np.abs(arrays["spread"]) + np.float32(0.1)
     storage.write_arrays(path, arrays, meta)

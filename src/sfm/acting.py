@@ -56,7 +56,8 @@ class Actor:
 
     def __init__(self, arrays: Arrays, kind: str, form: Any):
         """`form` has the numbers by which a learner of this kind explores."""
-        self.steps, self.stochastic, self.form = steps_of(arrays, kind), kind == "stochastic", form
+        self.arrays, self.form = arrays, form
+        self.steps, self.stochastic = steps_of(arrays, kind), kind == "stochastic"
         self._run = bound(self.steps, arrays)
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
@@ -96,7 +97,7 @@ def _run_standardise(mean, spread, x):
 
 def _mean(x):
     """Over the last axis, which stays; what `x.mean` does, in half the time."""
-    return np.add.reduce(x, -1, None, None, True) / x.shape[-1]
+    return np.add.reduce(x, -1, None, None, True) / x.shape[-1]  # pyright: ignore
 
 
 def _run_layer_norm(scale, shift, x):

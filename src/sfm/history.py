@@ -6,6 +6,7 @@ finished, and what went wrong.
 
 import contextlib
 import importlib.metadata
+import json
 import os
 import platform
 import shlex
@@ -43,6 +44,16 @@ def noted(folder: Path) -> Iterator[dict[str, Any]]:
         _append(folder, {"ended": _now(), "error": str(error), "kind": type(error).__name__})
         raise
     _append(folder, {"ended": _now(), **told})
+
+
+def past_of(folder: Path) -> list[dict[str, Any]]:
+    """Its starts and ends; none of runs that did not note them yet."""
+    rows: list[Any] = []
+    with contextlib.suppress(OSError):
+        for line in (folder / FILE).read_text(encoding="utf-8", errors="replace").splitlines():
+            with contextlib.suppress(ValueError):
+                rows.append(json.loads(line))
+    return [row for row in rows if isinstance(row, dict)]
 
 
 def start() -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Policy:
         self.action_repeat = int(meta.get("action_repeat", 1))  # steps for which an action holds
         self.obs_shape = meta.get("obs_shape") or [self.obs_dim]
         self.action_shape = tuple(meta.get("action_shape") or [self.action_dim])
-        self._scale = ActionScale(meta.get("action_low", -1.0), meta.get("action_high", 1.0), np.float32)
+        self.scale = ActionScale(meta.get("action_low", -1.0), meta.get("action_high", 1.0), np.float32)
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
         """obs [..., o] float32, standard normal noise [..., a] to explore -> action [..., a] in [-1, 1]."""
@@ -64,7 +64,7 @@ class Policy:
         if state is not None and state[0] < self.action_repeat and not np.any(episode_start):
             taken, action = state
         else:
-            taken, action = 0, self._scale.to_actuators(self.act(obs, noise))
+            taken, action = 0, self.scale.to_actuators(self.act(obs, noise))
             if len(self.action_shape) != 1:
                 action = action.reshape(*obs.shape[:-1], *self.action_shape)
         return action, None if self.action_repeat == 1 else (taken + 1, action)

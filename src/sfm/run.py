@@ -114,6 +114,7 @@ class Run:
             "action_shape": list(getattr(env, "action_shape", [env.action_dim])),
             "obs_names": obs_names(env),
             "action_names": action_names(env),
+            "control_timestep": env.control_timestep / self.config.action_repeat,
             "env": self.world.record,
         }
         for i, p in enumerate(training.progress):

@@ -10,7 +10,8 @@ import sfm
 from sfm import history
 from sfm.config import FeatureConfig, SFMConfig
 from sfm.errors import SfmError
-from sfm.report.records import evaluations, find, past_of, read, read_all
+from sfm.history import past_of
+from sfm.report.records import evaluations, find, read, read_all
 from tests.conftest import tiny
 from tests.report.conftest import DEMOS, rows_of, write_rows
 

@@ -15,7 +15,8 @@ from sfm.cli.parse import TASK
 from sfm.errors import SfmError, unknown
 
 COMMANDS = (
-    "train", "resume", "fork", "eval", "sweep", "runs", "compare", "report", "demos", "presets", "tasks",
+    "train", "resume", "fork", "eval", "sweep", "runs", "compare", "report", "watch", "export", "demos",
+    "presets", "tasks",
 )  # fmt: skip
 
 HELP = f"""\
@@ -31,6 +32,8 @@ Imitation from states alone, by Successor Feature Matching.
   runs [FOLDER]     list runs: settings, state, return, likeness
   compare A B ...   learning curves and final values of runs, side by side
   report FOLDER     one page with everything that runs have shown
+  watch RUN         a policy live in a browser: pause, step, push, its demonstration beside it
+  export POLICY     a policy as .onnx or .npz, for programs without sfm
   demos COMMAND     list, inspect, convert, examine, collect demonstrations; from motion
   presets           the named configurations
   tasks             the bundled tasks

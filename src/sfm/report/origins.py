@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfm.evaluation.scores import published
+from sfm.history import past_of
 from sfm.report import markup, paper
 from sfm.report.groups import Groups
 from sfm.report.markup import Cell
-from sfm.report.records import Record, past_of
+from sfm.report.records import Record
 from sfm.report.settings import said, usual_of
 from sfm.report.table import row, said_seeds
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sfm import history
 from sfm.errors import SfmError
 from sfm.evaluation.scores import normalised
+from sfm.history import past_of
 from sfm.report.settings import changes, label, settings_of
 
 TAIL = 16_384  # bytes of a log that are read first
@@ -122,15 +122,6 @@ def read(folder: Path) -> Record:
 
 def read_all(places: Iterable[Path]) -> list[Record]:
     return [read(folder) for folder in find(places)]
-
-
-def past_of(folder: Path) -> list[Row]:
-    """Its starts and ends; none of runs that did not note them yet."""
-    try:
-        lines = (folder / history.FILE).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
-    return [row for line in lines if isinstance(row := _parsed(line), dict)]
 
 
 def _state(folder: Path, settings: Row, last: dict[int, Row], past: list[Row]) -> tuple[str, str]:
