@@ -8,9 +8,9 @@ import sys
 import sfm
 from sfm.cli import main as command
 
-steps = int(sys.argv[1]) if sys.argv[1:] else 100_000
+steps = int(sys.argv[1]) if sys.argv[1:] else 400_000
 
-for preset in ("sfm-td3-cpu", "gaifo-td3-cpu"):
+for preset in ("general", "gaifo-general"):
     sfm.train("cheetah_walk", preset=preset, steps=steps, seeds=2, folder=f"runs/methods/{preset}")
 
 # As in the shell: a table, and learning curves as PNG and SVG.
