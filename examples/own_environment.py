@@ -36,7 +36,7 @@ def expert(state):
 
 
 if __name__ == "__main__":
-    steps = int(sys.argv[1]) if sys.argv[1:] else 40_000
+    steps = int(sys.argv[1]) if sys.argv[1:] else 30_000
     gymnasium.register("Puck-v0", Puck, max_episode_steps=200)
 
     with sfm.record(gymnasium.make("Puck-v0"), "puck.npz") as env:  # every episode that ends is saved
