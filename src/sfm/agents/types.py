@@ -39,6 +39,13 @@ class Spec(NamedTuple):
         """The dimensions that are not."""
         return np.setdiff1d(np.arange(self.obs_dim), self.columns)
 
+    @property
+    def portion(self) -> np.ndarray:
+        """What each dimension that is matched has of its observation, all of whose dimensions have 1."""
+        names = np.array(self.observation or ("",) * self.obs_dim)[self.columns]
+        _, which, many = np.unique(names, return_inverse=True, return_counts=True)
+        return 1 / many[which]
+
     def part(self, obs: Array) -> Array:
         """What is matched of states [..., o], all that demonstrations may tell: [..., matched_dim]."""
         return obs if self.matched is None else obs[..., self.columns]

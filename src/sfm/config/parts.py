@@ -45,8 +45,9 @@ class FeatureConfig:
     state_weight: NotNegative = 0.0
     """The state, as phi sees it, stands beside phi times this weight, so that its mean is matched too."""
     state_by: Literal["number", "observation"] = "number"
-    """Beside phi each number of the state has that weight, or each observation that the environment names has
-    it, shared by all of its numbers, so that many numbers of one kind do not outvote the one that matters."""
+    """Each number of the state counts alike, or each observation that the environment names, shared by its
+    numbers, so that many of one kind do not outvote the one that matters: in the state beside phi, and in
+    what waves and steps see."""
     alive_weight: NotNegative = 0.0
     """Where episodes can end before their time limit, one more feature has this value until they do, so that
     the policy learns to last as long as the expert."""

@@ -43,7 +43,7 @@ class Trunk(eqx.Module):
 
 
 def make_trunk(config: FeatureConfig, spec: Spec, rng: np.random.Generator, *, normed: bool = True) -> Trunk:
-    sizes = (spec.obs_dim, *(config.width,) * config.depth, config.dim)
+    sizes = (spec.matched_dim, *(config.width,) * config.depth, config.dim)
     return Trunk(MLP(sizes, rng, stem=True), normed)
 
 
@@ -95,10 +95,13 @@ def _directions(
     config: FeatureConfig, spec: Spec, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Normal numbers [o, d] in the coordinates that a feature sees; how many those are and its width, [d]."""
-    shape = o, d = spec.obs_dim, config.dim
+    shape = o, d = spec.matched_dim, config.dim
     counts = [min(k, o) or o for k in config.coordinates or (o,)]
     sees = np.resize(counts, d)
-    seen = rng.random(shape).argsort(0) < sees
+    odds = spec.portion if config.state_by == "observation" else np.ones(o)
+    odds = (odds / odds.mean())[:, None]
+    drawn = (rng.standard_exponential(shape) / odds).argsort(0).argsort(0) < sees  # without replacement
+    seen = np.where(sees == o, np.sqrt(odds), drawn)
     width = np.resize(np.repeat(config.bandwidths, len(counts)), d)  # every pair of both comes in turn
     return seen * rng.standard_normal(shape), sees, width
 
@@ -155,10 +158,10 @@ class Task(NamedTuple):
 
 PREDICTIONS = {
     "fdm": Task(
-        lambda p, b: [b.action], lambda c, s: s.action_dim, lambda b: b.next_obs, lambda s: s.obs_dim
+        lambda p, b: [b.action], lambda c, s: s.action_dim, lambda b: b.next_obs, lambda s: s.matched_dim
     ),
     "idm": Task(lambda p, b: [p(b.next_obs)], lambda c, s: c.dim, lambda b: b.action, lambda s: s.action_dim),
-    "ae": Task(lambda p, b: [], lambda c, s: 0, lambda b: b.obs, lambda s: s.obs_dim),
+    "ae": Task(lambda p, b: [], lambda c, s: 0, lambda b: b.obs, lambda s: s.matched_dim),
 }
 
 

@@ -68,9 +68,7 @@ def _state_weight(config: FeatureConfig, spec: Spec) -> Any:
     """Of the state beside phi: one, or one for each dimension that is matched."""
     if config.state_by == "number":
         return config.state_weight
-    belongs = np.array(spec.observation or ("",) * spec.obs_dim)[spec.columns]
-    _, which, many = np.unique(belongs, return_inverse=True, return_counts=True)
-    return (config.state_weight / np.sqrt(many[which])).astype(np.float32)
+    return (config.state_weight * np.sqrt(spec.portion)).astype(np.float32)
 
 
 def _unit(x: Array) -> Array:
@@ -91,7 +89,7 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
 
     def __init__(self, config: SFMConfig, spec: Spec):
         super().__init__(config, spec)
-        self.features = make_features(config.features, spec._replace(obs_dim=spec.matched_dim))
+        self.features = make_features(config.features, spec)
         self.alive = config.features.alive_weight if spec.terminates else 0.0
         self.parts = dict.fromkeys(config.features.methods, config.features.dim)  # of phi, and their sizes
         self.parts |= {"state": spec.matched_dim} if config.features.state_weight else {}
