@@ -1,6 +1,6 @@
 """A table of your own: what a recorder wrote is examined, repaired and imitated.
 
-python examples/own_csv.py [STEPS]
+python examples/own_csv.py steps=20000
 
 The recorder is played by a demonstration of the package, with the joints' speeds in degrees per second.
 """
@@ -10,10 +10,11 @@ import sys
 import numpy as np
 
 import sfm
+from sfm.config import setting
 from sfm.demos.doctor import examine_file
 from sfm.demos.repair import Repair
 
-steps = int(sys.argv[1]) if sys.argv[1:] else 400_000
+settings = dict(map(setting, sys.argv[1:]))
 
 names = sfm.make_env("cheetah_walk").obs_names
 states = sfm.load_demos("cheetah_walk").obs[0].copy()
@@ -27,5 +28,5 @@ for finding in examine_file("recorded.csv", "cheetah_walk"):  # in the shell: sf
     print(f"  {finding.severity}: {finding.what}. {finding.advice}")
 
 demos = sfm.load_demos("recorded.csv", Repair(degrees="11-16"))  # in the shell: sfm demos convert
-result = sfm.train("cheetah_walk", demos, steps=steps)  # it asks the doctor, too
+result = sfm.train("cheetah_walk", demos, **settings)  # it asks the doctor, too
 print(f"{result.folder}: return {result.returns[0]:.0f}")

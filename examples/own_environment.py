@@ -1,6 +1,6 @@
 """An environment of your own: a puck on ice learns where to rest, from three demonstrations of states.
 
-python examples/own_environment.py [STEPS]
+python examples/own_environment.py steps=20000
 """
 
 import sys
@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 
 import sfm
+from sfm.config import setting
 
 PLACE = np.array([1.0, 0.5])  # only the expert knows it: no reward, no action and no observation tells
 
@@ -36,7 +37,7 @@ def expert(state):
 
 
 if __name__ == "__main__":
-    steps = int(sys.argv[1]) if sys.argv[1:] else 40_000
+    settings = {"steps": 30_000, **dict(map(setting, sys.argv[1:]))}
     gymnasium.register("Puck-v0", Puck, max_episode_steps=200)
 
     with sfm.record(gymnasium.make("Puck-v0"), "puck.npz") as env:  # every episode that ends is saved
@@ -45,7 +46,7 @@ if __name__ == "__main__":
             for _ in range(200):
                 state, *_ = env.step(expert(state))
 
-    result = sfm.train("Puck-v0", "puck.npz", steps=steps)
+    result = sfm.train("Puck-v0", "puck.npz", **settings)
 
     env = gymnasium.make("Puck-v0")
     state, _ = env.reset(seed=9)

@@ -1,16 +1,17 @@
 """A walker learns to walk from one demonstration of states; then watch it beside its expert.
 
-python examples/train_and_watch.py [STEPS]
+python examples/train_and_watch.py steps=20000
 """
 
 import sys
 
 import sfm
 from sfm.cli import main as command
+from sfm.config import setting
 
-steps = int(sys.argv[1]) if sys.argv[1:] else 400_000
+settings = dict(map(setting, sys.argv[1:]))
 
-result = sfm.train("walker_walk", steps=steps)  # the demonstration comes with the package
+result = sfm.train("walker_walk", **settings)  # the demonstration comes with the package
 command(["eval", str(result.folder), "--episodes", "5"])  # as in the shell: sfm eval RUN
 
 policy = sfm.load_policy(result.folder)  # later, and elsewhere
