@@ -1,9 +1,9 @@
 """The study: all plans of benchmarks/study in their order, and what they had as a table (docs/study.md).
 
-    make study                                  # all of it; days on two cores, and the same command goes on
-    make study ARGS=--smoke                     # one seed of two tasks, in minutes
-    python -m benchmarks.study --plans 1-methods --workers 1
-    python -m benchmarks.study --collect        # only the table, of what has finished so far
+make study                                  # all of it; days on two cores, and the same command goes on
+make study ARGS=--smoke                     # one seed of two tasks, in minutes
+python -m benchmarks.study --plans 1-methods --workers 1
+python -m benchmarks.study --collect        # only the table, of what has finished so far
 """
 
 import sys

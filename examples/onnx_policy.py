@@ -1,8 +1,8 @@
 """A policy in ONNX Runtime, without sfm: it needs onnxruntime, NumPy and, to move a body, dm_control.
 
-    sfm export walker_walk --to policy.onnx
-    pip install onnxruntime dm_control
-    python examples/onnx_policy.py policy.onnx walker walk
+sfm export walker_walk --to policy.onnx
+pip install onnxruntime dm_control
+python examples/onnx_policy.py policy.onnx walker walk
 """
 
 import json
@@ -39,7 +39,9 @@ def main(path: str, domain: str, task: str) -> None:
     from dm_control import suite
 
     policy = Policy(path)
-    print(f"{policy.meta['task']} at {policy.meta['control_hz']} Hz, commit {policy.meta['commit'] or 'unknown'}")
+    print(
+        f"{policy.meta['task']} at {policy.meta['control_hz']} Hz, commit {policy.meta['commit'] or 'unknown'}"
+    )
     print("observes", ", ".join(json.loads(policy.meta["observation_names"])[:4]), "...")
     env = suite.load(domain, task, task_kwargs={"random": 0})
     if abs(1 / env.control_timestep() - float(policy.meta["control_hz"])) > 1e-3:
