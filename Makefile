@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: train test check docs bench bench-check package clean
+.PHONY: train test check docs bench bench-check study package clean
 
 train: .venv/installed
 	$(BIN)/sfm train $(ARGS)
@@ -17,6 +17,9 @@ test: .venv/installed-dev
 
 check: .venv/installed-dev
 	$(BIN)/pyright
+
+study: .venv/installed-dev
+	$(BIN)/python -m benchmarks.study $(ARGS)
 
 package: .venv/installed-dev
 	$(BIN)/python -m benchmarks.package $(ARGS)

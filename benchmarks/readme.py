@@ -64,7 +64,7 @@ def headline(now: Known) -> str:
 
 def settings(now: Known) -> str:
     """Where presets differ; one that has no such setting has an empty cell."""
-    names = ("sfm-td3", "fast", "fast-quadruped")
+    names = ("sfm-td3", "fast", "general")
     values = [dict(flat(to_dict(PRESETS[name]))) for name in names]
     lines = ((f"`{name}`", *(mine.get(name, "") for mine in values)) for name in values[0] | values[1])
     return grid(("setting", *names), (line for line in lines if len(set(line[1:])) > 1))

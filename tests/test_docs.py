@@ -1,5 +1,6 @@
 """The documentation: its width, its links, and that what it names exists."""
 
+import csv
 import dataclasses
 import re
 import typing
@@ -24,6 +25,7 @@ CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 TABLE = re.compile(r"^<!-- table: .*?^<!-- end -->$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(?<=\])\((?!https?://)([^)#\s]*)(?:#([^)\s]*))?\)")
 SETTING = re.compile(r"(?:`|--)((?:schedule|objective|learner)\.[\w.-]+)")
+RECORDED = ROOT / "results" / "finals.csv"
 PRESET = re.compile(r"`((?:fast|sfm|mm|gaifo|opolo|iq|expert|bco?)-[a-z][\w-]*)`|--preset ([a-z][\w-]*)")
 
 
@@ -72,7 +74,13 @@ def test_settings_and_presets_exist(page):
     text, known = page.read_text(), set(settings(Config))
     named = {found.replace("-", "_").rstrip(".") for found in SETTING.findall(text)}
     assert named - known == set()
-    assert {quoted or given for quoted, given in PRESET.findall(text)} - set(PRESETS) == set()
+    assert {quoted or given for quoted, given in PRESET.findall(text)} - set(PRESETS) - recorded() == set()
+
+
+def recorded() -> set[str]:
+    """Presets of recorded runs: some have other names today."""
+    with RECORDED.open() as table:
+        return {row["preset"] for row in csv.DictReader(table)}
 
 
 def test_settings_are_those_of_every_kind():

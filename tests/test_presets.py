@@ -256,7 +256,7 @@ def test_cloning_and_iq_learn_train_end_to_end(name, acted_demos):
     assert len(set(losses)) == len(losses)
 
 
-@pytest.mark.parametrize("name", ["fast-quadruped", "sfm-td7", "sfm-td3", "sfm-stochastic", "expert-td3"])
+@pytest.mark.parametrize("name", ["sfm-td7", "sfm-td3", "sfm-stochastic", "expert-td3"])
 def test_sfm_and_experts_train_end_to_end(name, point_demos):
     training = Training(shrunk(PRESETS[name]), lambda: make("probe_point"), point_demos)
     rows, judged = trained(training)

@@ -22,7 +22,7 @@ from sfm.config import (
 )
 from sfm.errors import unknown
 
-DEFAULT = "fast"
+DEFAULT = "general"
 N_STEP = 3  # in the CPU presets of every objective that can, and for experts
 LATEST = 10**9  # assess_after: the checkpoint policy is always the latest, or the latest average
 
@@ -160,7 +160,7 @@ GENERAL = replace(
         witness_window=0,
         witness_share=0.2,
     ),
-    schedule=replace(FAST.schedule, batch=128, likeness_from=0.5),
+    schedule=replace(FAST.schedule, batch=128, random_steps=10_000, bouts=0.2, likeness_from=0.8),
 )
 
 # The other policy optimizers, with the sizes, rates and penalty of `general`.
@@ -177,15 +177,8 @@ def _like_general(objective, learner=GENERAL.learner) -> Config:
 
 
 PRESETS: dict[str, Config] = {
-    "fast": FAST,
     "general": GENERAL,
-    # what may start upside down looks further ahead
-    "fast-quadruped": replace(
-        FAST,
-        gamma=0.99,
-        learner=replace(FAST_TD3, pretanh_penalty=0.0),
-        objective=replace(FAST.objective, witness_error_weight=0.0),
-    ),
+    "fast": FAST,
     "general-td7": replace(GENERAL, learner=GENERAL_TD7),
     "general-stochastic": replace(GENERAL, learner=GENERAL_STOCHASTIC),
     "mm-general": _like_general(GENERAL_MM),

@@ -58,6 +58,6 @@ def test_summary_has_methods_by_tasks_with_the_spread_over_seeds():
     ends += [RUN | {"preset": "bc", "task": "nowhere", "seed": 1, "mean": 7.0}]
     header, _, fast, bc, random, expert = summary(ends).splitlines()
     assert header == "|  | walker_walk | nowhere |"
-    assert fast == "| fast | 150 +- 50 (0.13) |  |"
+    assert fast == "| fast | 150 +- 50 (0.12) |  |"
     assert bc == "| bc |  | 7 +- 0 |"
     assert (random, expert) == ("| random | 32 |  |", "| expert | 953 |  |")

@@ -42,5 +42,5 @@ def test_a_dry_run_tells_and_writes_nothing(capsys, tmp_path, monkeypatch):
     assert main(["sweep", "plan.toml", "--seeds", "0-3", "--together", "2", "--dry-run"]) == 0
     told = capsys.readouterr().out
     assert "2 jobs, 4 seeds: 2 waiting; about" in told
-    assert "walker_walk_fast_slow_seed0-1" in told
+    assert "walker_walk_general_slow_seed0-1" in told
     assert [path.name for path in tmp_path.iterdir()] == ["plan.toml"]

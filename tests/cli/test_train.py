@@ -14,7 +14,7 @@ from sfm.config import overridden
 from sfm.demos import Demos, load
 from sfm.demos.doctor.before import before_training
 from sfm.envs import make
-from sfm.presets import preset
+from sfm.presets import DEFAULT, preset
 from tests.cli.helpers import QUICK, command, says, sfm
 
 
@@ -159,7 +159,7 @@ def test_options_become_a_configuration_for_the_library(monkeypatch, point_file)
     assert seen["config"] == overridden(preset("sfm-td7"), asked)
     assert main(["train", "--steps", "50", "--schedule.steps", "60", "--warm-start", "bc"]) == 130
     asked = {"task": "walker_walk", "steps": 50, "warm_start": "bc"}
-    assert seen["config"] == overridden(preset("fast"), asked)
+    assert seen["config"] == overridden(preset(DEFAULT), asked)
 
 
 def test_every_option_is_explained():

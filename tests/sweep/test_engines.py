@@ -27,7 +27,7 @@ from tests.sweep.helpers import (
 )
 from tests.test_run import arrays_of, assert_same
 
-NAMES = ["probe_point_fast_tiny_point_seed0", "probe_point_fast_tiny_point_seed1"]
+NAMES = ["probe_point_general_tiny_point_seed0", "probe_point_general_tiny_point_seed1"]
 STEPS = 800
 
 

@@ -10,7 +10,8 @@ from sfm.presets import preset
 from sfm.sweep.jobs import assigned, is_small, remember, remembered
 from sfm.sweep.plan import wishes
 
-ONE = "tasks = ['walker_walk']\n"
+WHERE = "tasks = ['walker_walk']\n"
+ONE = WHERE + "presets = 'fast'\n"
 
 
 def jobs(text: str, known=(), together=0, workers=1):
@@ -40,7 +41,7 @@ def test_only_seeds_that_follow_each_other_and_are_otherwise_alike_share_a_proce
 def test_large_networks_do_not_share():
     assert is_small(preset("fast"))
     assert not is_small(preset("sfm-td3"))
-    assert [job.seeds for job in jobs(ONE + "seeds = '0-1'\npresets = 'sfm-td3'")] == [1, 1]
+    assert [job.seeds for job in jobs(WHERE + "seeds = '0-1'\npresets = 'sfm-td3'")] == [1, 1]
 
 
 def test_names_are_readable_and_unique():
@@ -54,7 +55,7 @@ def test_names_are_readable_and_unique():
         "walker_walk_fast_x_demo2_seed3.2",
         "walker_walk_fast_demo2_seed3",
     ]
-    (odd,) = names("tasks = ['sfm/walker_walk-v0']\nchanges = {'../*?' = ''}")
+    (odd,) = names("tasks = ['sfm/walker_walk-v0']\npresets = 'fast'\nchanges = {'../*?' = ''}")
     assert odd == "sfm-walker_walk-v0_fast_..-_seed0"
     long = " ".join(f"learner.width={k}" for k in range(40))
     assert len(names(ONE + f"changes = ['{long}']")[0]) < 100

@@ -6,7 +6,7 @@ import pytest
 
 from sfm.config import overridden
 from sfm.errors import SfmError
-from sfm.presets import preset
+from sfm.presets import DEFAULT, preset
 from sfm.sweep.plan import read, wishes
 
 
@@ -34,12 +34,12 @@ def test_changes_can_have_names_and_quotes():
     found = asked("""
         tasks = "walker_walk"
         [changes]
-        wide = "learner.width=256"
+        wide = "learner.width=512"
         warm = 'warm_start="a policy"'
     """)
     assert [(wish.label, wish.config.learner.width, wish.config.warm_start) for wish in found] == [
-        ("wide", 256, "none"),
-        ("warm", 128, "a policy"),
+        ("wide", 512, "none"),
+        ("warm", 256, "a policy"),
     ]
 
 
@@ -51,14 +51,14 @@ def test_tables_of_jobs_say_only_what_is_different():
         tasks = ["walker_walk"]
         [[jobs]]
         tasks = ["quadruped_run"]
-        presets = ["fast-quadruped"]
+        presets = ["sfm-td7-cpu"]
         seeds = [5]
     """)
     told = [(wish.task, wish.preset, wish.seed, wish.config.schedule.steps) for wish in found]
     assert told == [
-        ("walker_walk", "fast", 0, 7),
-        ("walker_walk", "fast", 1, 7),
-        ("quadruped_run", "fast-quadruped", 5, 7),
+        ("walker_walk", DEFAULT, 0, 7),
+        ("walker_walk", DEFAULT, 1, 7),
+        ("quadruped_run", "sfm-td7-cpu", 5, 7),
     ]
 
 
@@ -98,8 +98,8 @@ def test_each_seed_can_have_a_demonstration_of_its_own():
         ("tasks = 'a'\ndemo = 'one'", "demo must be a number"),
         ("tasks = 'a'\nseeds = '0-4'\ndemo = [1, 2]\ndemos_per_seed = true", "there are 2 demo for 5 seeds"),
         ("jobs = 3", r"write \[\[jobs\]\]"),
-        ("tasks = ['a', 'a']", "a job is twice in the plan: a, fast, seed 0 and a, fast, seed 0"),
-        ("tasks = 'a'\nchanges = ['', 'n_step=3']", "a, fast, seed 0 and a, fast with n_step=3, seed 0"),
+        ("tasks = ['a', 'a']", "a job is twice in the plan: a, general, seed 0 and a, general, seed 0"),
+        ("tasks = 'a'\nchanges = ['', 'n_step=3']", "a, general, seed 0 and a, general with n_step=3, seed 0"),
         ("tasks = 'a'\nseeds = ['0-3', 2]", "a job is twice in the plan"),
         ("tasks = 'a'\n[[jobs]]\npresets = 'bc'\n[[jobs]]\npresets = 'bc'", "twice"),
     ],

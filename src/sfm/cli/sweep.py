@@ -37,7 +37,7 @@ def main(
     Args:
         plan: A TOML file with the lists below; an option stands in for the list of its name.
         tasks: Tasks, as for `sfm train`.
-        presets: Presets; default: fast.
+        presets: Presets; default: general.
         seeds: Numbers, and ranges with both ends: 0-4 11.
         changes: Settings of each variant: "" "n_step=1" "learner.width=64 n_step=1".
         demos: Files of demonstrations, in which {task}, {preset} and {seed} stand for those of a job;

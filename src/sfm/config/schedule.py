@@ -19,7 +19,7 @@ class ScheduleConfig:
     bouts: Share = 0.0
     """Bouts are stretches of about ten decisions in which each action is held at one of its bounds, for no
     smaller push rolls a body over. Random steps consist of them, and at first this share of later ones; it
-    falls linearly to nothing at the middle of the run. With 0 there are none."""
+    falls linearly to nothing in the run's first quarter. With 0 there are none."""
     updates_per_step: Positive = 1.0
     """Each later environment step earns this many updates."""
     bursts_per_episode: AtLeastOne = 1

@@ -8,6 +8,7 @@ from typing import Any
 
 from sfm.evaluation.scores import published
 from sfm.history import past_of
+from sfm.presets import DEFAULT
 from sfm.report import markup, paper
 from sfm.report.groups import Groups
 from sfm.report.markup import Cell
@@ -70,7 +71,7 @@ def paper_tables() -> str:
 
 def again(record: Record) -> str:
     """A command that trains the same again."""
-    words = ["sfm", "train", record.task, "--preset", record.preset or "fast"]
+    words = ["sfm", "train", record.task, "--preset", record.preset or DEFAULT]
     if (record.folder / "demos.npz").exists():
         words += ["--demos", str(record.folder / "demos.npz")]
     if any(name in record.changes for name in KINDS) or usual_of(record.preset) is None:

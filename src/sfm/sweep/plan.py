@@ -1,7 +1,7 @@
 """A plan: tasks x presets x changes x demonstrations x seeds, from a TOML file or the command line.
 
 tasks = ["walker_walk", "cheetah_walk"]
-presets = ["fast"]
+presets = ["general"]
 seeds = ["0-4"]
 steps = 100_000
 changes = {base = "", wide = "learner.width=256"}
@@ -9,7 +9,7 @@ demos = "demos/{task}/{seed}.npz"
 
 [[jobs]]                      # more of them; what a table does not say is as above
 tasks = ["quadruped_run"]
-presets = ["fast-quadruped"]
+presets = ["sfm-td7-cpu"]
 """
 
 import itertools

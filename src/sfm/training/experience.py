@@ -71,7 +71,7 @@ class Experience:
             action = 2 * draw.random(shape, np.float32) - 1
             act = lambda obs, t, group: action[t, group]  # noqa: E731
         s = self.schedule
-        left = 1.0 if policy is None else s.bouts * max(0.0, 1 - 2 * p.steps / s.steps)
+        left = 1.0 if policy is None else s.bouts * max(0.0, 1 - 4 * p.steps / s.steps)
         return Rollout(envs, starts), in_bouts(act, shape, left, draw) if s.bouts else act
 
     def add(self, device: Device, new: dict[int, Episodes], *, first: bool) -> None:

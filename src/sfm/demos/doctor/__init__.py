@@ -40,7 +40,7 @@ def examine_file(
 def examine(demos: Demos, task: str, config: Config | None = None) -> list[Finding]:
     """Compares demonstrations with what the environment called `task` produces; [] if all is well.
 
-    config is what will be trained, by default the preset `fast`: it decides whether a demonstration is too
+    config is what will be trained, by default the default preset: it decides whether a demonstration is too
     short, and whether its end matters.
     """
     return judge(demos, reference(task), config or preset(DEFAULT))
