@@ -39,10 +39,9 @@ def main(path: str, domain: str, task: str) -> None:
     from dm_control import suite
 
     policy = Policy(path)
-    print(
-        f"{policy.meta['task']} at {policy.meta['control_hz']} Hz, commit {policy.meta['commit'] or 'unknown'}"
-    )
-    print("observes", ", ".join(json.loads(policy.meta["observation_names"])[:4]), "...")
+    meta = policy.meta
+    print(f"{meta['task']} at {meta['control_hz']} Hz, commit {meta['commit'] or 'unknown'}")
+    print("observes", ", ".join(json.loads(meta["observation_names"])[:4]), "...")
     env = suite.load(domain, task, task_kwargs={"random": 0})
     if abs(1 / env.control_timestep() - float(policy.meta["control_hz"])) > 1e-3:
         sys.exit("the environment has another control rate than the policy was trained at")

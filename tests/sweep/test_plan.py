@@ -99,7 +99,7 @@ def test_each_seed_can_have_a_demonstration_of_its_own():
         ("tasks = 'a'\nseeds = '0-4'\ndemo = [1, 2]\ndemos_per_seed = true", "there are 2 demo for 5 seeds"),
         ("jobs = 3", r"write \[\[jobs\]\]"),
         ("tasks = ['a', 'a']", "a job is twice in the plan: a, general, seed 0 and a, general, seed 0"),
-        ("tasks = 'a'\nchanges = ['', 'n_step=3']", "a, general, seed 0 and a, general with n_step=3, seed 0"),
+        ("tasks = 'a'\nchanges = ['', 'n_step=3']", "a, general, seed 0 and a, general with n_step=3"),
         ("tasks = 'a'\nseeds = ['0-3', 2]", "a job is twice in the plan"),
         ("tasks = 'a'\n[[jobs]]\npresets = 'bc'\n[[jobs]]\npresets = 'bc'", "twice"),
     ],
