@@ -60,7 +60,7 @@ def prepare(folder: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             demos = alter(load_demos(task))  # pyright: ignore
             if name == "half":
-                demos = demos._replace(names=make(task).names[::2])
+                demos = demos._replace(names=make(task).obs_names[::2])
             npz_files.save(path, demos)
 
 
