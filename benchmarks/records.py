@@ -57,7 +57,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
 KEPT = RUNS, FINALS, TRIALS, SPEED = "runs.csv", "finals.csv", "trials.csv.gz", "speed.csv"
 
-RUN = ("series", "figure", "task", "preset", "trial", "changes", "seed")
+RUN = ("series", "figure", "task", "preset", "trial", "changes", "demos", "seed")
 TEXT = (*RUN[:-1], "commit", "machine", "command", "curve", "time")  # all other columns are numbers
 MEASURED = ("step", "updates", "seconds", "training", "kept", "current", "value")
 JUDGED = ("episodes", "mean", "std", "min", "max", "expert")
