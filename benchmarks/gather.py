@@ -1,4 +1,4 @@
-"""What the runs of a sweep had, into the tables of results/: their evaluations, and their ends over 20 episodes.
+"""What the runs of a sweep had, into the tables of results/: evaluations, and ends over 20 episodes.
 
     python -m benchmarks.gather SERIES runs/SWEEP
 
@@ -23,12 +23,21 @@ EPISODES = 20
 
 
 def gather(
-    series: str,
-    folder: Path,
+    series: tyro.conf.Positional[str],
+    folder: tyro.conf.Positional[Path],
     runs: Path = records.RESULTS / records.RUNS,
     finals: Path = records.RESULTS / records.FINALS,
+    machine: str = "",
 ) -> int:
-    """Puts what has finished into two tables, which may be one; how many seeds that are."""
+    """Puts what has finished into two tables, which may be one; how many seeds that are.
+
+    Args:
+        series: What these runs are called there.
+        folder: The sweep's.
+        runs: The table of evaluations.
+        finals: The table of ends.
+        machine: A name for where they ran; default: this one, with all its cores idle.
+    """
     rows, ends = [], []
     for job in remembered(folder):
         run = folder / job.name
@@ -36,7 +45,7 @@ def gather(
         config = log and from_dict(Config, storage.read_json(run / "config.json"))
         if not config or min(row["step"] for row in log[-config.seeds :]) < config.schedule.steps:
             continue
-        who = records.described(config, run, series) | _demonstration(job)
+        who = records.described(config, run, series, machine) | _demonstration(job)
         rows += records.rows_of(log, who)
         ends += _ends(run, who)
     if rows:
@@ -63,4 +72,4 @@ def _ends(run: Path, who: records.Row) -> Iterator[records.Row]:
 
 
 if __name__ == "__main__":
-    tyro.cli(gather, prog="python -m benchmarks.gather", use_underscores=True)
+    print(tyro.cli(gather, prog="python -m benchmarks.gather"), "seeds have finished")

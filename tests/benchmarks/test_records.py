@@ -184,3 +184,9 @@ def test_runs_from_different_demonstrations_are_different_runs(tmp_path):
     records.put(path, rows(kept=(1.0,), demos="2") + rows(kept=(5.0,), demos="5"))
     records.put(path, rows(kept=(6.0,), demos="5"))
     assert [(row["demos"], row["kept"]) for row in records.read(path)] == [("2", 1), ("5", 6)]
+
+
+def test_a_decision_that_follows_the_environment_is_no_change():
+    config = overridden(preset("general"), {"action_repeat": 3, "gamma": 0.5})
+    assert records.changes(config) == "gamma=0.5"
+    assert records.changes(overridden(preset("fast"), {"action_repeat": 3})) == "action_repeat=3"
