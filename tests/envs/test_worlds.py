@@ -89,10 +89,10 @@ def test_what_cannot_be_copied_says_what_to_give_instead(given, message):
         (
             "tests.envs.own_worlds:limited",
             {},
-            "of the module .*: known: OwnSlide-v0, Slide.",
+            "of the module .*: did you mean Slide",
         ),
         ("tests.envs.own_worlds:Hopper-v5x", {}, "'Hopper-v5x': known: OwnSlide-v0, Slide."),
-        ("tests.envs:X-v0", {}, "'X-v0': known: none"),
+        ("tests.cli:X-v0", {}, "'X-v0': known: none"),
         (":X-v0", {}, "'' is no module: write module:Id-v0"),
         ("tests..envs:X-v0", {}, "'tests..envs' is no module"),
         ("tests.envs.own_worlds:Slide", {}, r"no time limit: .*max_episode_steps"),

@@ -21,7 +21,7 @@ import pytest
 import sfm
 from sfm import api
 from sfm.cli import COMMANDS, ending, main
-from sfm.config import overridden
+from sfm.config import flat, overridden, to_dict
 from tests.pages.blocks import PAGES, ROOT, blocks, commands, inline
 from tests.pages.places import furnish, page, plan
 
@@ -78,7 +78,9 @@ def short():
         create, fork = api.create, api.fork_run
 
         def create_few(folder, config, *rest):
-            return create(folder, overridden(config, FEW), *rest)
+            known = dict(flat(to_dict(config)))
+            few = {name: value for name, value in FEW.items() if name in known or name == "steps"}
+            return create(folder, overridden(config, few), *rest)
 
         def fork_few(old, folder, config, note):
             done = max(old.checkpoints.steps())

@@ -39,6 +39,7 @@ def offered(module: ModuleType) -> list[str]:
     registered = [id for id, spec in gymnasium.registry.items() if str(spec.entry_point).startswith(own)]
     kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
     kinds = [kind for kind in kinds if issubclass(kind, gymnasium.Env) and kind.__module__ == module.__name__]
+    kinds = [kind for kind in kinds if not issubclass(kind, gymnasium.Wrapper)]
     return [*registered, *(kind.__name__ for kind in kinds)]
 
 
