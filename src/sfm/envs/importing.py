@@ -40,7 +40,7 @@ def offered(module: ModuleType) -> list[str]:
     kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
     kinds = [kind for kind in kinds if issubclass(kind, gymnasium.Env) and kind.__module__ == module.__name__]
     kinds = [kind for kind in kinds if not issubclass(kind, gymnasium.Wrapper)]
-    return [*registered, *(kind.__name__ for kind in kinds)]
+    return [*registered, *{kind.__name__ for kind in kinds}]
 
 
 def class_of(entry: Any, kind: type) -> type:
