@@ -21,7 +21,7 @@ import pytest
 import sfm
 from sfm import api
 from sfm.cli import COMMANDS, ending, main
-from sfm.config import overridden
+from sfm.config import flat, overridden, to_dict
 from tests.pages.blocks import PAGES, ROOT, blocks, commands, inline
 from tests.pages.places import furnish, page, plan
 
@@ -34,6 +34,7 @@ NOT_RUN = {  # the beginning of a command or of a Python block: why
     "pip install": "it fetches from the network",
     "ray start": "other machines",
     "sfm sweep plan.toml --engine ray": "other machines; tests/sweep/test_engines.py runs a cluster on one",
+    "python examples/": "tests/test_examples.py runs them all",
     "python -m benchmarks.learning": "runs of hours; tests/benchmarks/test_learning.py has short ones",
     "python benchmarks/learning.py": "the record of a run at an earlier commit",
     "# agents/agent.py": "an outline in Python's words",
@@ -77,7 +78,9 @@ def short():
         create, fork = api.create, api.fork_run
 
         def create_few(folder, config, *rest):
-            return create(folder, overridden(config, FEW), *rest)
+            known = dict(flat(to_dict(config)))
+            few = {name: value for name, value in FEW.items() if name in known or name == "steps"}
+            return create(folder, overridden(config, few), *rest)
 
         def fork_few(old, folder, config, note):
             done = max(old.checkpoints.steps())
@@ -94,7 +97,7 @@ def short():
 def furnished(tmp_path_factory, short) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     furnish(folder)
-    sfm.train("walker_walk", folder / "my_demo.npz", "fast", folder=folder / "RUN", progress=False)
+    sfm.train("walker_walk", folder / "my_demo.npz", folder=folder / "RUN", progress=False)
     (folder / "runs").mkdir()
     for name in ("A", "B", "runs/a", "runs/b"):
         shutil.copytree(folder / "RUN", folder / name)
@@ -175,3 +178,18 @@ def test_what_is_not_run_is_on_a_page():
 def test_commands_in_sentences_exist():
     named = {words.split()[1] for name in PAGES for words in inline(page(name))}
     assert named <= {*COMMANDS, "COMMAND"}
+
+
+def test_options_in_sentences_exist(capsys):
+    """Those of a command that a sentence names, by its help."""
+    found: dict[tuple[str, ...], set[str]] = {}
+    for words in (text.split() for name in PAGES for text in inline(page(name))):
+        command = tuple(words[1:3] if words[1] == "demos" else words[1:2])
+        found.setdefault(command, set()).update(word.split("=")[0] for word in words if word.startswith("--"))
+    known = {}
+    for command in [command for command, options in found.items() if options]:
+        with contextlib.suppress(SystemExit):
+            main([*command, "--help"])
+        known[command] = capsys.readouterr().out
+    assert {"--preset", "--steps", "--to"} <= set().union(*found.values())
+    assert [o for command, options in found.items() for o in options if o not in known[command]] == []
