@@ -67,7 +67,7 @@ def train(
     task of `config`.
     env_kwargs: what it is made with.
     demos: a path, `Demos`, states [T+1, o] or [N, T+1, o], or a list of arrays; None: the bundled one.
-    preset: a named configuration to start from; None: `fast`, or `config`, which is a whole configuration.
+    preset: a named configuration to start from; None: `general`, or `config`, which is a whole one.
     demo: use only this one of several demonstrations, counted from 0.
     force: train although the demonstrations do not fit the environment.
     progress: show how it goes; `reporter` is told instead, where there is one.

@@ -17,7 +17,7 @@ from sfm.envs.spaces import flatten, obs_shape
 class Record(gymnasium.Wrapper):
     """Keeps every episode that ends; `close`, or the end of a `with` block, saves them if there is a path.
 
-        with Record(gymnasium.make("Pendulum-v1"), "swings.npz") as env:
+        with sfm.record(gymnasium.make("Pendulum-v1"), "swings.npz") as env:
             ...  # play
 
     Observations become vectors as in training: a Dict in the order of its space. Actions are kept if their
