@@ -152,7 +152,7 @@ def run_python(text: str, given: dict) -> None:
 def test_all_that_a_page_shows_runs(name, place):
     text = page(name)
     states = np.load("my_demo.npz")["obs"]
-    given = {"sfm": sfm, "np": np, "observation": states[0], "angles": states[:, :4]}
+    given = {"sfm": sfm, "np": np, "gymnasium": gymnasium, "observation": states[0], "angles": states[:, :4]}
     if shown := plan(text):
         Path("plan.toml").write_text(shown)
     for number, block in enumerate(blocks(text)):
