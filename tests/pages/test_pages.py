@@ -31,7 +31,7 @@ NOT_RUN = {  # the beginning of a command or of a Python block: why
     "cd": "a shell's own",
     ".venv/bin/pre-commit install": "it writes into .git; the hooks are the checks of `make test`",
     "npm install": "it fetches from the network",
-    "NODE_PATH=": "tests/report/test_browser.py itself, where a browser is",
+    "NODE_PATH=": "tests of pages, in a browser where there is one",
     "pip install": "it fetches from the network",
     "ray start": "other machines",
     "ssh": "another machine",
