@@ -164,7 +164,7 @@ class Show:
         self.states, self.steps, self.total = [self.obs], 0, 0.0
         self.likeness, self._likeness_at = math.nan, 0.0
         self._push, self._push_until, self.action = np.zeros(3), 0, np.zeros(self.env.action_dim)
-        self.trouble = ""
+        self.trouble, self._last_shown = "", 0
 
     def _step(self) -> None:
         """One control step; an episode that has ended, or that a push broke, is followed by the next."""
@@ -199,6 +199,7 @@ class Show:
         number = self._newest.number + 1 if self._newest else 1
         with self._changed:
             self._newest = Seen(number, file.getvalue(), self._state())
+            self._last_shown = self.steps
             self._changed.notify_all()
 
     def _state(self) -> dict[str, Any]:
@@ -211,7 +212,7 @@ class Show:
             "who": f"{meta.get('preset')}, seed {meta.get('seed')}, {meta.get('steps', 0):,} steps",
             "beside": self.beside is not None,
             "pushes": self.shown is not None,
-            "push": self._push if self.steps < self._push_until else None,
+            "push": self._push if self._last_shown < self._push_until else None,  # also one between pictures
             "trouble": self.trouble,
             "seed": self.seed,
             "time": self.steps * self.env.control_timestep,
