@@ -57,7 +57,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
 KEPT = RUNS, FINALS, TRIALS, SPEED = "runs.csv", "finals.csv", "trials.csv.gz", "speed.csv"
 
-RUN = ("series", "figure", "task", "preset", "trial", "changes", "seed")
+RUN = ("series", "figure", "task", "preset", "trial", "changes", "demos", "seed")
 TEXT = (*RUN[:-1], "commit", "machine", "command", "curve", "time")  # all other columns are numbers
 MEASURED = ("step", "updates", "seconds", "training", "kept", "current", "value")
 JUDGED = ("episodes", "mean", "std", "min", "max", "expert")
@@ -142,6 +142,7 @@ def changes(config: Config) -> str:
     """What differs from the preset, as `--change` takes it; the task and the seeds aside."""
     own, usual = (dict(flat(to_dict(c))) for c in (config, preset(config.preset)))
     aside = ("task", "preset", "seed", "seeds", "schedule.save_seconds")
+    aside += () if usual["action_repeat"] else ("action_repeat",)  # then it is that of the environment
     other = {name: value for name, value in own.items() if name not in aside and usual.get(name) != value}
     told = (value if isinstance(value, str) else json.dumps(value) for value in other.values())
     return " ".join(sorted(f"{_short(name, own)}={value}" for name, value in zip(other, told, strict=True)))

@@ -13,21 +13,18 @@ import numpy as np
 import tyro
 
 from benchmarks import records
-from sfm import load_demos, storage
-from sfm.config import Config, from_dict
+from benchmarks.gather import gather
+from sfm import load_demos
 from sfm.demos import Demos
 from sfm.demos.formats import npz_files
 from sfm.envs import TASKS, make
-from sfm.measure import MEASURED, measure
 from sfm.sweep.begin import Machines, sweep
-from sfm.training.logs import read_rows
 
 __all__ = ["altered", "main"]
 
 PLANS = Path(__file__).parent / "study"
 FOLDER = Path("runs/study")
 TABLE = "study.csv.gz"
-EPISODES = 20
 SHORT = 250  # steps
 
 
@@ -60,30 +57,13 @@ def prepare(folder: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             demos = alter(load_demos(task))  # pyright: ignore
             if name == "half":
-                demos = demos._replace(names=make(task).names[::2])
+                demos = demos._replace(names=make(task).obs_names[::2])
             npz_files.save(path, demos)
 
 
-def collect(folder: Path, table: Path) -> int:
-    """Puts the evaluations of all runs that have finished, and what they had at the end, into the table."""
-    found = sorted(folder.glob("*/*/config.json"))
-    rows: list[records.Row] = []
-    for run in (path.parent for path in found):
-        config = from_dict(Config, storage.read_json(run / "config.json"))
-        log = read_rows(run / "metrics.jsonl")
-        if not log or min(row["step"] for row in log[-config.seeds :]) < config.schedule.steps:
-            continue
-        told = storage.read_json(run / MEASURED) if (run / MEASURED).exists() else {}
-        if told.get("episodes") != EPISODES:
-            told = measure(run, episodes=EPISODES, video=False).told
-        who = records.described(config, run, run.parent.name) | {"demos": run.name}
-        rows += records.rows_of(log, who)
-        for end in told["seeds"]:
-            returns = np.array(end["returns"])
-            likeness = end["likeness"] if end["likeness"] is not None else np.nan
-            rows.append(records.final(who, end["seed"], returns, likeness, expert=told["expert_return"]))
-    records.put(table, rows)
-    return len(found)
+def collect(folder: Path, table: Path) -> None:
+    for plan in sorted(path for path in folder.iterdir() if (path / "sweep.json").exists()):
+        gather(plan.name, plan, table, table)
 
 
 def main(

@@ -61,6 +61,13 @@ def test_what_is_no_environment_is_refused(world, message, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("kwargs", [[1], {"k": float("nan")}, {"k": object()}, {("a", "b"): 1}])
+def test_arguments_that_a_run_could_not_remember_are_refused(kwargs, tmp_path):
+    with pytest.raises(SfmError, match="env_kwargs must be a dict of what JSON can say"):
+        sfm.train("Pendulum-v1", np.zeros((9, 3)), env_kwargs=kwargs, folder=tmp_path / "run", **QUICK)
+    assert not (tmp_path / "run").exists()
+
+
 def test_unknown_presets_suggest_near_ones(tmp_path):
     with pytest.raises(SfmError, match="sfm-td3"):
         sfm.train("probe_point", walk_to_half(0.0), preset="smf-td3", folder=tmp_path / "run")

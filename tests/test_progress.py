@@ -26,8 +26,22 @@ def test_lines_for_files_have_evaluations_and_no_bar(capsys, tmp_path):
     first, second, third, fourth = capsys.readouterr().out.splitlines()
     assert first == "before [it] begins"
     assert second == f"run    {tmp_path / 'run'}"
-    assert " ".join(third.split()) == "step 1,080 seed 1 kept 12.3 current 5.0 gap 0.5 2 s"
-    assert " ".join(fourth.split()) == "step 1,080 seed 0 kept 12.3 current 5.0 likeness 0.88 gap 0.5 2 s"
+    assert " ".join(third.split()) == "step 1,080 seed 1 kept 12.3 current 5.0 2 s"
+    assert " ".join(fourth.split()) == "step 1,080 seed 0 kept 12.3 current 5.0 likeness 0.88 2 s"
+
+
+@pytest.mark.parametrize("seeds", [1, 12])
+def test_an_evaluation_is_a_line_of_a_terminal(seeds, capsys, tmp_path):
+    progress, config = Progress(), tiny(seeds=seeds)
+    progress.begin(tmp_path, config)
+    judged = {"eval/kept": -1234.5, "eval/current": -1234.5, "likeness/kept": -0.38, "likeness/current": 0.0}
+    progress.round([{"step": 1_000_000, "seed": 11, "seconds": 43210.0, "gap": 0.0876} | judged], config)
+    progress.end()
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert len(line) <= 80
+    assert line.endswith(" 43210 s")
+    assert "likeness -0.38" in line
+    assert ("seed 11" in line, "gap 0.0876" in line) == ((False, True) if seeds == 1 else (True, False))
 
 
 def test_where_there_is_no_reward_no_return_is_shown(capsys, tmp_path):
@@ -37,10 +51,7 @@ def test_where_there_is_no_reward_no_return_is_shown(capsys, tmp_path):
     progress.round([{"step": 80, "seed": 0, "seconds": 2.4, "gap": 0.5} | judged], config)
     assert progress.evaluation == "likeness 0.50"
     progress.end()
-    assert (
-        " ".join(capsys.readouterr().out.splitlines()[-1].split())
-        == "step 80 seed 0 likeness 0.50 gap 0.5 2 s"
-    )
+    assert " ".join(capsys.readouterr().out.splitlines()[-1].split()) == "step 80 likeness 0.50 gap 0.5 2 s"
 
 
 def test_the_bar_counts_the_steps_of_all_seeds(tmp_path):
@@ -100,7 +111,7 @@ def test_a_notebook_has_notes_and_below_them_one_line_that_changes(tmp_path, mon
     assert progress.console.file.getvalue() == ""  # pyright: ignore[reportAttributeAccessIssue]
     first, second, third = texts[-1].splitlines()
     assert (first, second) == ("before it begins", "run    run")
-    assert " ".join(third.split()) == "step 60 seed 0 kept 1.0 current 2.0 1 s"
+    assert " ".join(third.split()) == "step 60 kept 1.0 current 2.0 1 s"
 
 
 def test_a_notebook_is_not_told_of_every_round():

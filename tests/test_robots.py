@@ -125,6 +125,21 @@ def test_the_command_says_what_is_wrong_in_a_line(tmp_path, capsys):
     assert "no MJCF file" in says(capsys, "train", tmp_path / "none.xml", *given[1:])
 
 
+def test_commands_about_demonstrations_take_its_settings(tmp_path, capsys):
+    path = written(tmp_path, ARM)
+    save(tmp_path / "swing.npz", swing(path))
+    how = "--actuators", "pd", "--control-hz", str(HZ)
+    for words in (
+        ("tasks", path),
+        ("demos", "doctor", tmp_path / "swing.npz", path),
+        ("demos", "inspect", tmp_path / "swing.npz", "--task", path),
+    ):
+        assert "has no actuators: --actuators pd gives" in says(capsys, *words)
+        assert main([*map(str, words), *how]) == 0
+        assert ("shoulder" if words[1] != "doctor" else "nothing to object") in capsys.readouterr().out
+    assert "settings of the robot are for MJCF files" in says(capsys, "tasks", "walker_walk", *how)
+
+
 def test_folders_are_called_after_the_robot(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert folders.fresh(settings(written(tmp_path, ARM))).name.startswith("robot_tiny_seed0_")

@@ -181,7 +181,10 @@ def test_a_run_whose_last_round_went_beyond_its_steps_can_be_forked(tmp_path, po
     old = create(tmp_path / "old", tiny(steps=150), point_demos)
     assert old.train(Silent())
     assert max(old.checkpoints.steps()) == 160
-    assert fork(old, tmp_path / "new", old.config, print).train(Silent())  # done already
+    told, reporter = [], Silent()
+    reporter.note = told.append
+    assert fork(old, tmp_path / "new", old.config, print).train(reporter)
+    assert told[-1].startswith("its 150 steps are done, so nothing is trained; more of them go on: ")
 
 
 def test_what_a_fork_cannot_change(old, tmp_path):

@@ -56,7 +56,7 @@ TRAINING: dict[str, tuple[str, str, str, str]] = {
         "jax.random.uniform(k_index, (count,))",
         T_BUFFER,
     ),
-    "keeping: the least alike": (KEEPING, "if alike >= best:", "if alike <= best:", T_KEEPING),
+    "keeping: the least alike": (KEEPING, "math.nan) >= best:", "math.nan) <= best:", T_KEEPING),
     "likeness: states alone": (LIKENESS, "after[some] - obs[some]", "0 * obs[some]", T_LIKENESS),
     "likeness: expert again is perfect": (
         LIKENESS,

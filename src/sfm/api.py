@@ -1,13 +1,13 @@
 """The library: everything the command line does, as functions."""
 
 import dataclasses
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sfm import storage
 from sfm.config import Config, overridden, whole
 from sfm.demos import Demos, bundled
 from sfm.demos import load as load_demos
@@ -67,7 +67,7 @@ def train(
     task of `config`.
     env_kwargs: what it is made with.
     demos: a path, `Demos`, states [T+1, o] or [N, T+1, o], or a list of arrays; None: the bundled one.
-    preset: a named configuration to start from; None: `general`, or `config`, which is a whole one.
+    preset: a named configuration to start from; None: the default, or `config`, a whole configuration.
     demo: use only this one of several demonstrations, counted from 0.
     force: train although the demonstrations do not fit the environment.
     progress: show how it goes; `reporter` is told instead, where there is one.
@@ -83,10 +83,9 @@ def train(
         raise SfmError("which task? Give it as env, or in config")
     check_extras(tensorboard, wandb)
     arguments = base.env_arguments if env_kwargs is None else env_kwargs
+    remembered = _as_json(arguments)
     found_world = world(env, arguments)
-    asked = dataclasses.replace(
-        base, task=found_world.name, env_kwargs=storage.to_json(arguments) if arguments else ""
-    )
+    asked = dataclasses.replace(base, task=found_world.name, env_kwargs=remembered)
     found, provenance = find_demos(demos, asked, demo)
     told = _told(reporter, progress)
 
@@ -133,6 +132,17 @@ def fork(
     old, told = reopen(Path(source), env), _told(reporter, progress)
     config = overridden(old.config, {**(changes or {}), **overrides})
     return _train(fork_run(old, Path(folder), config, told.note), told, False, False)
+
+
+def _as_json(arguments: Mapping[str, Any]) -> str:
+    """What an environment is made with, as a run remembers it."""
+    try:
+        return json.dumps(dict(arguments), default=lambda x: x.tolist(), allow_nan=False) if arguments else ""
+    except (TypeError, ValueError, AttributeError) as error:
+        raise SfmError(
+            "env_kwargs must be a dict of what JSON can say, for a run remembers it; else give a function "
+            f"that makes the environment: {error}"
+        ) from error
 
 
 def _told(reporter: Reporter | None, progress: bool) -> Reporter:

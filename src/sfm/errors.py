@@ -12,5 +12,5 @@ def unknown(kind: str, name: str, known: Iterable[str], shown: Iterable[str] = (
     """An error for a name that is not among the known ones; it suggests the nearest, or shows some."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(shown or names)}."
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(shown or names) or 'none'}."
     return SfmError(f"unknown {kind} '{name}': {hint}")

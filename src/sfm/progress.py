@@ -79,12 +79,13 @@ class Progress:
                 returns, short = "", ""
                 if row["eval/kept"] is not None:  # where there is a reward
                     short = f"return {row['eval/kept']:.0f} "
-                    returns = f"kept {row['eval/kept']:7.1f}  current {row['eval/current']:7.1f}  "
+                    returns = f"kept {row['eval/kept']:7.1f} current {row['eval/current']:7.1f}  "
                 self.evaluation = f"{short}{alike}".strip()
-                self.note(
-                    f"step {row['step']:>9,}  seed {row['seed']}  {returns}{f'{alike}  {gap}'.strip():26}"
-                    f"{row['seconds']:6.0f} s"
-                )
+                # In 80 columns: the seed, where there are several, or the gap, a mean over seeds.
+                several = config.seeds > 1
+                who = f"seed {row['seed']}  " if several else ""
+                told = f"{alike:15}" if several else f"{f'{alike}  {gap}'.strip():26}"
+                self.note(f"step {row['step']:>9,}  {who}{returns}{told} {row['seconds']:5.0f} s")
         self._show(config.task, [self.evaluation, rates[0], gap, rates[1]], steps)
 
     def _show(self, name: str, parts: list[str], steps: int) -> None:

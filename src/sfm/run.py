@@ -155,6 +155,9 @@ class Run:
             lambda row: row["step"] <= (judged if "eval/kept" in row else rounds).get(row["seed"], -1)
         )
         reporter.note(f"resumed {self.folder} at step {step:,}")
+        if training.done:
+            done = f"its {self.config.schedule.steps:,} steps are done, so nothing is trained"
+            reporter.note(f"{done}; more of them go on: resume with --steps N, or fork with steps=N")
 
 
 def create(

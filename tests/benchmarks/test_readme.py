@@ -27,12 +27,15 @@ def test_settings_are_those_that_differ(now):
     assert not [line for line in lines if line.startswith("| `schedule.replay` |")]
 
 
-def test_the_headline_has_every_seed_and_the_minutes_of_idle_cores(now):
-    run = {"series": "fast-5", "task": "t", "preset": "fast", "machine": readme.IDLE}
-    runs = [run | {"seconds": 60.0}, run | {"seconds": 90.0}, run | {"seconds": 999.0, "machine": "busy"}]
-    ends = [run | {"seed": seed, "mean": 10.0 * seed, "expert": 99.0} for seed in (3, 4)]
-    made = readme.headline(now._replace(runs=runs, finals=ends))
-    assert made.splitlines()[2:] == ["| t | fast | 1.5 | 30, 40 | 99 | 3, 4 |"]
+def test_the_headline_has_the_mean_the_worst_and_the_paper(now):
+    run = {"series": readme.TEN_TASKS, "preset": "general"}
+    tasks = {"walker_walk": (33.0, 988.0), "cheetah_walk": (500.0, 500.0)}  # the returns of two seeds
+    runs = [run | {"task": task, "seconds": s} for task in tasks for s in (60.0, 90.0)]
+    ends = [run | {"task": t, "mean": m, "likeness": m / 1000} for t, means in tasks.items() for m in means]
+    walker, cheetah, both = readme.headline(now._replace(runs=runs, finals=ends)).splitlines()[2:]
+    assert walker == "| walker_walk | 510 | 0.50 | 0.00 | 0.51 | 1.5 | 916 | 0.93 |"
+    assert cheetah == "| cheetah_walk | 500 | 0.50 | 0.50 | 0.50 | 1.5 | 945 | 0.96 |"
+    assert both == "| all |  | 0.50 | 0.00 | 0.51 |  |  | 0.94 |"
 
 
 def test_a_stale_table_is_made_anew_and_the_text_around_it_stays(now):

@@ -177,3 +177,16 @@ def test_keep_takes_a_run_folder_or_figures(tmp_path):
     records.keep("speed-3", tmp_path / "bench.json", results)
     told = {row["figure"]: row["value"] for row in records.read(results / records.SPEED)}
     assert told == {"a/b/c": 8451, "flops/fast/least": 0.04812}
+
+
+def test_runs_from_different_demonstrations_are_different_runs(tmp_path):
+    path = tmp_path / "table.csv"
+    records.put(path, rows(kept=(1.0,), demos="2") + rows(kept=(5.0,), demos="5"))
+    records.put(path, rows(kept=(6.0,), demos="5"))
+    assert [(row["demos"], row["kept"]) for row in records.read(path)] == [("2", 1), ("5", 6)]
+
+
+def test_a_decision_that_follows_the_environment_is_no_change():
+    config = overridden(preset("general"), {"action_repeat": 3, "gamma": 0.5})
+    assert records.changes(config) == "gamma=0.5"
+    assert records.changes(overridden(preset("fast"), {"action_repeat": 3})) == "action_repeat=3"

@@ -23,6 +23,14 @@ def test_random_actions_are_evaluated_on_a_task(capsys):
     assert "probe_point" in says(capsys, "eval", "probe_pont", "--random")
 
 
+def test_what_random_actions_had_is_kept_where_asked(tmp_path, capsys):
+    assert main(["eval", "probe_point", "--random", "--episodes", "3", "--out", str(tmp_path / "of")]) == 0
+    kept = json.loads((tmp_path / "of" / "eval.json").read_text())
+    assert kept["evaluated"] == "random actions"
+    assert len(kept["returns"]) == 3
+    assert f"return {kept['return']:.1f}" in capsys.readouterr().out
+
+
 def test_a_run_a_policy_file_and_an_expert_are_evaluated(capsys, tmp_path, point_demos, monkeypatch):
     rewarded = point_demos._replace(reward=np.full(point_demos.obs.shape[:2], 0.5, np.float32)[:, :-1])
     config = tiny(envs=1, seeds=2)

@@ -104,6 +104,10 @@ def test_a_run_made_in_python_goes_on_in_the_shell(workplace, monkeypatch):
         (("my_wrlds:MySlide-v0",), "there is no module 'my_wrlds'"),
         (("tests.envs.own_worlds:OwnSlide-v0", "--env-kwargs", "{wall: 2}"), "must be a JSON object, as in"),
         (("tests.envs.own_worlds:OwnSlide-v0", "--env-kwargs", "[2]"), "must be a JSON object, as in"),
+        (
+            ("tests.envs.own_worlds:OwnSlide-v0", "--env-kwargs", '{"wall": NaN}'),
+            "must be a JSON object, as in",
+        ),
         (("CartPole-v1",), "has discrete actions"),
         (("probe_point", "--preset", ""), "--preset is empty: give it a value, or leave it out"),
         (("probe_point", "--preset="), "--preset is empty"),
@@ -120,15 +124,15 @@ def test_what_goes_wrong_with_an_environment_is_one_line(words, message, capsys,
 
 
 def test_runs_that_begin_in_the_same_second_have_folders_of_their_own(tmp_path, point_file):
-    """Two at once, each with a setting of its own: what is in a folder belongs together."""
+    """Three at once, each with a setting of its own: what is in a folder belongs together."""
     words = "train", "probe_point", "--demos", point_file, *SHORT, "--schedule.save-seconds"
     begun = [
         subprocess.Popen(command(*words, str(k)), cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-        for k in (1, 2)
+        for k in (1, 2, 3)
     ]
     said = [child.communicate(timeout=300)[0].split("\n")[0].split()[-1] for child in begun]
-    assert [child.returncode for child in begun] == [0, 0]
-    assert len(set(said)) == 2
+    assert [child.returncode for child in begun] == [0, 0, 0]
+    assert len(set(said)) == 3
     for k, folder in enumerate(said, 1):
         config = json.loads((tmp_path / folder / "config.json").read_text())
         assert config["schedule"]["save_seconds"] == k

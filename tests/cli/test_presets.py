@@ -7,9 +7,12 @@ from tests.cli.helpers import says
 def test_a_preset_says_what_it_learns_from(capsys, point_file):
     assert main(["presets"]) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
-    assert lines["bc"].endswith("from states and actions")
-    assert lines["bco"].endswith("from states")
-    assert lines["expert-td3"].endswith("from the reward")
+    assert max(map(len, lines.values())) <= 80
+    assert lines["gamma"].endswith("learns from")
+    assert lines["bc"].endswith("  states and actions")
+    assert lines["bco"].endswith("  states")
+    assert lines["expert-td3"].endswith("  reward")
+    assert lines["general"].startswith("general (default) ")
     message = says(capsys, "train", "probe_point", "--demos", point_file, "--warm-start", "bc")
     assert message.startswith("error: --warm-start bc needs the expert's actions")
 

@@ -55,6 +55,8 @@ def test_what_is_left_out_has_its_default():
         ({"schedule": {"step": 5}}, "unknown ScheduleConfig field 'step': did you mean .*steps"),
         ([], r"a configuration must be a JSON object, not \[\]"),
         ({"learner": 3}, "Config.learner must be .*, not 3"),
+        ({"schedule": {"steps": "1e3"}}, "ScheduleConfig.steps must be int, not '1e3'"),
+        ({"schedule": {"assess_after": None}}, "ScheduleConfig.assess_after must be int, not None"),
         (
             {"objective": {"kind": "sfm", "features": {"lr_final": "x"}}},
             "FeatureConfig.lr_final must be float",

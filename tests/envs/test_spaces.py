@@ -59,6 +59,7 @@ def test_what_does_not_fit_the_space_says_where():
         ),
         ({**OBS, "speed": [1, 2, 3]}, r"observation 'speed' has shape \[3\], expected \[2\]"),
         ([1, 2], "must have the keys speed, hand, on; it has list"),
+        (np.zeros(7), r"must have the keys speed, hand, on; it has the shape \[7\]"),
     ):
         with pytest.raises(SfmError, match=message):
             spaces.flatten(shape, odd)

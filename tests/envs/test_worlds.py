@@ -86,7 +86,15 @@ def test_what_cannot_be_copied_says_what_to_give_instead(given, message):
     [
         ("nowhere_at_all:X-v0", {}, "there is no module 'nowhere_at_all' in .* go to the folder"),
         ("tests.envs.own_worlds:OwnSlide-v1", {}, "did you mean OwnSlide-v0"),
-        ("tests.envs.own_worlds:limited", {}, "unknown environment of the module"),
+        (
+            "tests.envs.own_worlds:limited",
+            {},
+            "of the module .*: did you mean Slide",
+        ),
+        ("tests.envs.own_worlds:Hopper-v5x", {}, "'Hopper-v5x': known: OwnSlide-v0, Slide."),
+        ("tests.cli:X-v0", {}, "'X-v0': known: none"),
+        (":X-v0", {}, "'' is no module: write module:Id-v0"),
+        ("tests..envs:X-v0", {}, "'tests..envs' is no module"),
         ("tests.envs.own_worlds:Slide", {}, r"no time limit: .*max_episode_steps"),
         (ID, {"walls": 1}, "cannot be made: TypeError: .*unexpected keyword argument 'walls'"),
         ("walker_walk", {"wall": 1}, "'walker_walk' takes no env-kwargs"),
@@ -96,6 +104,14 @@ def test_what_cannot_be_copied_says_what_to_give_instead(given, message):
 def test_what_is_not_there_says_so(name, kwargs, message):
     with pytest.raises(SfmError, match=message):
         world(name, kwargs).make()
+
+
+def test_a_function_that_fails_is_named():
+    def broken():
+        raise ZeroDivisionError("by\nnought")
+
+    with pytest.raises(SfmError, match=r"the function broken, .* failed: ZeroDivisionError: by nought"):
+        world(broken).make()
 
 
 def test_a_module_that_fails_is_named(tmp_path, monkeypatch):

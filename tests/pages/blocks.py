@@ -9,7 +9,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 PAGES = [
     str(page.relative_to(ROOT))
-    for pattern in ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "examples/README.md", "results/README.md")
+    for pattern in ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "results/README.md", "examples/README.md")
     for page in sorted(ROOT.glob(pattern))
 ]
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)

@@ -21,8 +21,7 @@ import pytest
 import sfm
 from sfm import api
 from sfm.cli import COMMANDS, ending, main
-from sfm.config import overridden
-from sfm.config.serialise import flat, to_dict
+from sfm.config import flat, overridden, to_dict
 from tests.pages.blocks import PAGES, ROOT, blocks, commands, inline
 from tests.pages.places import furnish, page, plan
 
@@ -37,9 +36,9 @@ NOT_RUN = {  # the beginning of a command or of a Python block: why
     "ssh": "another machine",
     "sfm watch": "it serves until Ctrl-C; tests/watch does all that a reader would",
     "sfm sweep plan.toml --engine ray": "other machines; tests/sweep/test_engines.py runs a cluster on one",
+    "python examples/": "tests/test_examples.py runs them all",
     "python -m benchmarks.learning": "runs of hours; tests/benchmarks/test_learning.py has short ones",
     "python benchmarks/learning.py": "the record of a run at an earlier commit",
-    "python examples/": "tests/test_examples.py runs them all",
     "# agents/agent.py": "an outline in Python's words",
     "# config/objectives.py": "parts of three files",
 }
@@ -101,7 +100,7 @@ def short():
 def furnished(tmp_path_factory, short) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     furnish(folder)
-    sfm.train("walker_walk", folder / "my_demo.npz", "fast", folder=folder / "RUN", progress=False)
+    sfm.train("walker_walk", folder / "my_demo.npz", folder=folder / "RUN", progress=False)
     (folder / "runs").mkdir()
     for name in ("A", "B", "runs/a", "runs/b"):
         shutil.copytree(folder / "RUN", folder / name)
@@ -152,7 +151,8 @@ def run_python(text: str, given: dict) -> None:
 def test_all_that_a_page_shows_runs(name, place):
     text = page(name)
     states = np.load("my_demo.npz")["obs"]
-    given = {"sfm": sfm, "np": np, "gymnasium": gymnasium, "observation": states[0], "angles": states[:, :4]}
+    given = {"sfm": sfm, "np": np, "gymnasium": gymnasium}
+    given |= {"observation": states[0], "angles": states[:, :4]}
     if shown := plan(text):
         Path("plan.toml").write_text(shown)
     for number, block in enumerate(blocks(text)):
@@ -183,3 +183,18 @@ def test_what_is_not_run_is_on_a_page():
 def test_commands_in_sentences_exist():
     named = {words.split()[1] for name in PAGES for words in inline(page(name))}
     assert named <= {*COMMANDS, "COMMAND"}
+
+
+def test_options_in_sentences_exist(capsys):
+    """Those of a command that a sentence names, by its help."""
+    found: dict[tuple[str, ...], set[str]] = {}
+    for words in (text.split() for name in PAGES for text in inline(page(name))):
+        command = tuple(words[1:3] if words[1] == "demos" else words[1:2])
+        found.setdefault(command, set()).update(word.split("=")[0] for word in words if word.startswith("--"))
+    known = {}
+    for command in [command for command, options in found.items() if options]:
+        with contextlib.suppress(SystemExit):
+            main([*command, "--help"])
+        known[command] = capsys.readouterr().out
+    assert {"--preset", "--steps", "--to"} <= set().union(*found.values())
+    assert [o for command, options in found.items() for o in options if o not in known[command]] == []

@@ -35,5 +35,14 @@ def test_lines_fit_into_the_width_and_keep_the_ends_of_paths(copy):
     assert "…" not in table.text(rows, 10_000)
 
 
+def test_a_narrow_terminal_has_fewer_columns_and_says_which(copy):
+    text = table.text([table.row(read(copy("a", task="walker_walk")))], 80)
+    *lines, note = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert {"run", "task", "state", "return"} <= set(lines[0].split())
+    assert note.startswith("no room here, but in --json: minutes")
+    assert "no room" not in table.text([table.row(read(copy("b")))], 10_000)
+
+
 def test_seeds_are_said_as_ranges():
     assert table.said_seeds([4, 0, 1, 2, 9]) == "0-2, 4, 9"

@@ -118,7 +118,7 @@ def test_what_is_cancelled_ends_after_an_episode_and_has_no_row():
     assert policy.calls == 20  # of the three, the two that are played at once
 
 
-def test_late_in_a_run_the_average_most_like_the_demonstrations_is_kept(point_demos):
+def test_late_in_a_run_the_policy_most_like_the_demonstrations_is_kept(point_demos):
     """For its likeness, not its return; what is said of the kept policy stays true."""
     schedule = replace(SCHEDULE, likeness_from=0.5, steps=100)
     judge, _ = evaluator(point_demos, schedule)

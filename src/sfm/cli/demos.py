@@ -11,6 +11,7 @@ from tyro.conf import Positional
 from sfm import presets
 from sfm.cli.environment import MADE, Made, _Made
 from sfm.cli.from_motion import from_motion
+from sfm.cli.screen import whole
 from sfm.config import Config, overridden
 from sfm.demos.repair import NONE, Repair
 from sfm.errors import SfmError
@@ -52,7 +53,7 @@ def list_() -> None:
             maker = f"{made['all_returns_mean']:.0f} ({maker['steps'] / 1000:,.0f}k steps)"
         steps = " ".join(map(str, sorted(set(demos.length.tolist()))))
         table.add_row(name, str(demos.obs.shape[2]), actions, steps, returns, maker)
-    Console().print(table if table.rows else "no demonstrations are bundled")
+    whole(Console(), table)
 
 
 def inspect(
@@ -79,7 +80,7 @@ def inspect(
         env.close()
     console = Console(soft_wrap=True)
     console.print(f"{path}: {describe.summary(demos)}", markup=False, highlight=False)
-    console.print(describe.table(demos, names))
+    whole(console, describe.table(demos, names))
     if plot is not None:
         describe.plot(demos, plot, names)
         console.print(f"plot: {plot}", markup=False)

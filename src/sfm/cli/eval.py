@@ -40,10 +40,13 @@ def main(
         raise SfmError("--seed must not be negative")
     from sfm import api, storage
     from sfm.cli.ending import place, show, summary
+    from sfm.measure import MEASURED
 
     if random:
         returns = api.random_returns(run, episodes, seed or 0, arguments(env_kwargs))
         measured = {"evaluated": "random actions", "task": run, "return": returns.mean(), "returns": returns}
+        if out is not None:
+            storage.write_json(out / MEASURED, measured)
         print(storage.to_json(measured) if json else f"random actions: {summary(returns)}")
         return
     note = functools.partial(print, file=sys.stderr if json else sys.stdout)

@@ -66,8 +66,9 @@ def _part(data: Data, name: str) -> Data:
 
 def _rescore(schedule: Data) -> Data:
     """Where nothing was assessed, nothing was scored again."""
-    if schedule.get("assess_after", 75_000) < schedule.get("steps", 1_000_000):
-        return schedule
+    after, steps = schedule.get("assess_after", 75_000), schedule.get("steps", 1_000_000)
+    if not (isinstance(after, int | float) and isinstance(steps, int | float)) or after < steps:
+        return schedule  # what is no number is refused with the other fields
     return {name: value for name, value in schedule.items() if name != "assess_rescore"}
 
 

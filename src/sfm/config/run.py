@@ -114,9 +114,14 @@ class Config:
 def arguments(text: str) -> dict[str, Any]:
     """What `env_kwargs` says, or an error."""
     try:
-        given = json.loads(text or "{}")
+        given = json.loads(text or "{}", parse_constant=_refused)
     except ValueError:
         given = None
     if not isinstance(given, dict):
         raise SfmError(f"env_kwargs must be a JSON object, as in '{{\"k\": 1}}', not {text}")
     return given
+
+
+def _refused(constant: str) -> None:
+    """NaN and infinity, which JSON does not have: a run would remember another value."""
+    raise ValueError(constant)

@@ -47,7 +47,7 @@ def table(demos: Demos, names: Names = ((), ())):
     from rich.table import Column, Table
 
     heads = (Column(name, justify="right") for name in ("min", "max", "mean", "std", "per step"))
-    made = Table(Column("", no_wrap=True), *heads)
+    made = Table("", *heads, box=None, pad_edge=False, padding=(0, 1))
     for rows_of, parts in zip(labels(demos, names), zip(*demos.episodes(), strict=True), strict=True):
         if parts[0] is None:
             continue
@@ -56,7 +56,7 @@ def table(demos: Demos, names: Names = ((), ())):
         change = steps.mean(0) if len(steps) else np.zeros(values.shape[1])
         rows = zip(values.min(0), values.max(0), values.mean(0), values.std(0), change, strict=True)
         for label, row in zip(rows_of, rows, strict=True):
-            made.add_row(label, *(f"{number:.4g}" for number in row))
+            made.add_row(label, *(f"{number:.3g}" for number in row))
     return made
 
 

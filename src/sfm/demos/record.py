@@ -18,7 +18,9 @@ class Record(gymnasium.Wrapper):
     """Keeps every episode that ends; `close`, or the end of a `with` block, saves them if there is a path.
 
         with sfm.record(gymnasium.make("Pendulum-v1"), "swings.npz") as env:
-            ...  # play
+            env.reset(seed=0)
+            while not env.step(env.action_space.sample())[3]:  # play, here at random
+                pass
 
     Observations become vectors as in training: a Dict in the order of its space. Actions are kept if their
     space is a bounded Box, mapped to [-1, 1], and so are rewards. The path's suffix decides the format, as

@@ -67,7 +67,7 @@ def _of_gymnasium(name: str, kwargs: dict[str, Any], others: set[str]) -> Env:
     import gymnasium
 
     from sfm.envs.gymnasium_env import GymnasiumEnv, build, spec_of, with_kwargs
-    from sfm.envs.importing import class_of, imported
+    from sfm.envs.importing import class_of, imported, offered
 
     module, colon, known = name.rpartition(":")
     found = imported(module) if colon else None
@@ -76,6 +76,6 @@ def _of_gymnasium(name: str, kwargs: dict[str, Any], others: set[str]) -> Env:
     if found is not None:
         if isinstance(getattr(found, known, None), type):
             return GymnasiumEnv(build(spec_of(class_of(name, gymnasium.Env), kwargs)), name)
-        raise unknown(f"environment of the module '{module}',", known, gymnasium.registry)
+        raise unknown(f"environment of the module '{module}',", known, offered(found))
     more = "any other task of dm_control", "any Gymnasium id", "module:Id-v0 for one of your own"
     raise unknown("task", name, {*others, *gymnasium.registry}, (*TASKS, *more, "a robot's .xml"))

@@ -35,7 +35,8 @@ class GymnasiumEnv:
                 f"task '{name}' has no {'actions' if self.obs_dim else 'observations'}: its space is empty."
             )
         self.max_steps = _limit(env, name)
-        self.control_timestep = 1 / (env.metadata.get("render_fps") or 30)
+        rate = env.metadata.get("render_fps")
+        self.rate_assumed, self.control_timestep = not rate, 1 / (rate or 30)
         self._scale = ActionScale(space.low.ravel(), space.high.ravel())
         self.low, self.high = self._scale.low, self._scale.high
         self._action_space, self.close = space, env.close

@@ -7,11 +7,17 @@ from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
+import gymnasium
+
 from sfm.errors import SfmError
 
 
 def imported(name: str) -> ModuleType:
     """The module, from what is installed or from the working directory, as with `python -m`."""
+    if not all(name.split(".")):
+        raise SfmError(
+            f"'{name}' is no module: write module:Id-v0 or module:Class, the module as in an import"
+        )
     if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)  # last: it must not hide what is installed
     try:
@@ -25,6 +31,16 @@ def imported(name: str) -> ModuleType:
         raise SfmError(f"the module '{name}' needs '{error.name}', which is not installed") from error
     except (Exception, SystemExit) as error:
         raise SfmError(f"importing the module '{name}' failed: {one_line(error)}") from error
+
+
+def offered(module: ModuleType) -> list[str]:
+    """The environments of a module by name: those that it has registered, and its classes."""
+    own = f"{module.__name__}:", f"{module.__name__}."
+    registered = [id for id, spec in gymnasium.registry.items() if str(spec.entry_point).startswith(own)]
+    kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
+    kinds = [kind for kind in kinds if issubclass(kind, gymnasium.Env) and kind.__module__ == module.__name__]
+    kinds = [kind for kind in kinds if not issubclass(kind, gymnasium.Wrapper)]
+    return [*registered, *{kind.__name__ for kind in kinds}]
 
 
 def class_of(entry: Any, kind: type) -> type:

@@ -4,6 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from sfm.envs.base import Env
+from sfm.errors import SfmError
 
 
 class Signal(NamedTuple):
@@ -35,6 +36,14 @@ def action_signals(env: Env) -> tuple[Signal, ...]:
     return tuple(
         Signal(name, "", float(low), float(high))
         for name, low, high in zip(action_names(env), env.low, env.high, strict=True)
+    )
+
+
+def no_number(value: float, where: str, step: int, seed: int) -> SfmError:
+    """That an environment gave NaN or infinity, and how to see it again."""
+    what = "NaN" if math.isnan(value) else "infinity"
+    return SfmError(
+        f"the environment gave {what} in {where} at step {step} of the episode that reset seed {seed} starts"
     )
 
 

@@ -80,10 +80,15 @@ def flatten(shape: Shape, obs: Any, batch: tuple[int, ...] = (), place: str = ""
             raise SfmError(f"observation{place} has shape {list(part.shape)}, expected {[*batch, *shape]}")
         return np.array(part.reshape((*batch, -1)))
     if not isinstance(obs, Mapping) or obs.keys() != shape.keys():
-        found = ", ".join(map(str, obs)) if isinstance(obs, Mapping) else type(obs).__name__
+        found = ", ".join(map(str, obs)) if isinstance(obs, Mapping) else _said(obs)
         raise SfmError(f"observation{place} must have the keys {', '.join(shape)}; it has {found}")
     parts = [flatten(part, obs[key], batch, f"{place} '{key}'") for key, part in shape.items()]
     return np.concatenate(parts, axis=-1)
+
+
+def _said(obs: Any) -> str:
+    """What was given where a dict should be: an array by its shape."""
+    return f"the shape {list(obs.shape)}" if isinstance(obs, np.ndarray) else type(obs).__name__
 
 
 def batch_of(shape: Shape, obs: Any) -> tuple[int, ...]:

@@ -112,7 +112,13 @@ def _by_function(function: Callable[..., Any], kwargs: dict[str, Any]) -> World:
     name = getattr(function, "__name__", "custom")
 
     def made() -> Env:
-        env = function(**kwargs)
+        try:
+            env = function(**kwargs)
+        except SfmError:
+            raise
+        except Exception as error:
+            what = f"the function {name}, which makes the environment, failed"
+            raise SfmError(f"{what}: {one_line(error)}") from error
         if isinstance(env, gymnasium.Env):
             return GymnasiumEnv(env, name)
         if not hasattr(env, "obs_dim"):

@@ -49,20 +49,30 @@ SHOWN: dict[str, Callable[[Any], str]] = {
     "likeness": lambda value: "" if value is None else f"{value:.2f}",
     "minutes": lambda value: f"{value:.1f}",
 }
+LEAST = {"changes": 20, "run": 24}  # what may be cut, and how far
+SPARED = ("minutes", "score", "seeds", "changes", "preset", "steps")  # the first to go
 NUMBERS = ("seeds", "steps", "return", "score", "likeness", "minutes")
 
 
 def text(rows: Sequence[Row], width: int) -> str:
-    """Columns side by side; what is long is cut so that lines fit into `width`, if they can."""
+    """Columns side by side. To fit into `width`, what is long is cut, and what tells least is left out."""
     columns = [c for c in COLUMNS[:-1] if c in COLUMNS[:2] or any(r[c] not in (None, "", []) for r in rows)]
-    cells = [[SHOWN.get(c, str)(r[c]) for c in columns] for r in rows]
-    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
-    for name, least in (("changes", 20), ("run", 24)):
-        if name in columns:
-            at, over = columns.index(name), sum(widths) + 2 * (len(widths) - 1) - width
-            widths[at] = min(widths[at], max(least, widths[at] - max(0, over)))
+    left_out: list[str] = []
+    for spared in (*SPARED, ""):
+        cells = [[SHOWN.get(c, str)(r[c]) for c in columns] for r in rows]
+        widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+        for name, least in LEAST.items():
+            if name in columns:
+                at, over = columns.index(name), sum(widths) + 2 * (len(widths) - 1) - width
+                widths[at] = min(widths[at], max(least, widths[at] - max(0, over)))
+        if sum(widths) + 2 * (len(widths) - 1) <= width:
+            break
+        if spared in columns:
+            columns.remove(spared)
+            left_out.append(spared)
     lines = [_line(columns, columns, widths), *(_line(line, columns, widths) for line in cells)]
-    return "\n".join(lines)
+    more = [f"no room here, but in --json: {', '.join(left_out)}"] if left_out else []
+    return "\n".join(lines + more)
 
 
 def said_seeds(seeds: Sequence[int]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sfm.envs import Env
-from sfm.envs.signals import obs_names
+from sfm.envs.signals import no_number, obs_names
 from sfm.errors import SfmError
 from sfm.training.buffer import Episodes
 
@@ -97,11 +97,7 @@ class Rollout:
             value, where = reward[i, time - 1], "its reward"
         else:
             return
-        what = "NaN" if np.isnan(value) else "infinity"
-        raise SfmError(
-            f"the environment gave {what} in {where} at step {begin + time} of the "
-            f"episode that reset seed {self.seeds[i]} starts"
-        )
+        raise no_number(value, where, begin + time, self.seeds[i])
 
     @property
     def episodes(self) -> Episodes:

@@ -10,8 +10,10 @@ import pytest
 
 from sfm.demos import Demos, load, save
 from sfm.demos.doctor import examine, examine_file
+from sfm.demos.doctor.reference import observe
 from sfm.demos.motion import from_motion
 from sfm.envs import TASKS, make
+from sfm.envs.probes import Probe
 from sfm.errors import SfmError
 from sfm.presets import preset
 
@@ -19,7 +21,7 @@ SHARED = Path(__file__).parents[4] / "shared" / "demos"
 HELD = ["cheetah_run", "walker_walk", "quadruped_walk"]  # one task of each body
 
 
-def play(task: str, seeds: range, hold: int = 3) -> Demos:
+def play(task: str, seeds: range, hold: int = 3, strength: float = 1.0) -> Demos:
     """Episodes under random actions that the doctor has not seen."""
     env = make(task)
     obs, actions = [], []
@@ -28,7 +30,7 @@ def play(task: str, seeds: range, hold: int = 3) -> Demos:
         states, played = [env.reset(seed)], []
         for t in range(env.max_steps):
             if t % hold == 0:
-                action = rng.uniform(-1, 1, env.action_dim)
+                action = strength * rng.uniform(-1, 1, env.action_dim)
             state, _, terminated, truncated = env.step(action)
             states.append(state)
             played.append(action)
@@ -266,6 +268,22 @@ def test_silent_on_the_authors_demonstrations(task):
 )
 def test_silent_on_other_motion_of_the_environment(task):
     assert examine(play(task, range(500, 502)), task) == []
+
+
+def test_silent_on_limbs_that_touch_nothing_all_along():
+    """Their forces are zero, as they often are in the environment."""
+    gentle = play("HumanoidStandup-v5", range(500, 501), strength=0.2)
+    assert (np.ptp(gentle.obs[0, :, 270:], axis=0) == 0).any()
+    assert examine(gentle, "HumanoidStandup-v5") == []
+
+
+def test_an_environment_that_breaks_is_named():
+    class Broken(Probe):
+        def step(self, action):
+            return np.array([np.nan], np.float32), 0.0, False, False
+
+    with pytest.raises(SfmError, match="the environment gave NaN in obs 'x' at step 1 of the episode"):
+        observe(Broken("probe_point"))
 
 
 def test_files(tmp_path, point_demos):

@@ -98,7 +98,9 @@ def _starts(demos: Demos, env: Reference) -> Iterator[Finding]:
 def _constant(demos: Demos, env: Reference) -> Iterator[Finding]:
     constant = np.zeros(env.obs_dim, bool)
     for obs, _ in demos.episodes():  # what waits for a contact may wait for all of a short demonstration
-        constant |= (np.ptp(obs, axis=0) == 0) & env.varying & (len(obs) > np.maximum(10, 2 * env.still))
+        rests = (env.states == obs[0]).mean(0) > 0.05  # as a force is zero until something touches
+        long = len(obs) > np.maximum(10, 2 * env.still)
+        constant |= (np.ptp(obs, axis=0) == 0) & env.varying & long & ~rests
     if not constant.any():
         return
     where = env.dimensions(constant)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from sfm import envs
 from sfm.demos import bundled
 from sfm.demos.doctor.findings import called, listed
-from sfm.envs.signals import action_names, obs_names
+from sfm.envs.signals import action_names, no_number, obs_names
 
 _EPISODES, _STEPS, _STARTS = 6, 250, 32
 _AT_MOST = 60  # episodes, where they end early
@@ -122,16 +122,23 @@ def _episodes(env: envs.Env, deadline: float) -> list[tuple[np.ndarray, bool]]:
 
 def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> tuple[np.ndarray, bool]:
     hold, extreme = (1, 10, 25)[seed % 3], seed % 2
-    obs, action, terminated = [env.reset(seed)], np.zeros(env.action_dim), False
+    obs, action, terminated = [_finite(env, env.reset(seed), 0, seed)], np.zeros(env.action_dim), False
     for t in range(min(_STEPS, env.max_steps)):
         if t % hold == 0:
             action = rng.uniform(-1.0, 1.0, env.action_dim)
             action = np.sign(action) if extreme else action
         state, _, terminated, truncated = env.step(action)
-        obs.append(state)
+        obs.append(_finite(env, state, t + 1, seed))
         if terminated or truncated:
             break
     return np.stack(obs).astype(np.float64), terminated
+
+
+def _finite(env: envs.Env, state: np.ndarray, step: int, seed: int) -> np.ndarray:
+    """The same, or an error: nothing can be told by an environment that breaks."""
+    if (bad := np.flatnonzero(~np.isfinite(state))).size:
+        raise no_number(state[bad[0]], f"obs '{obs_names(env)[bad[0]]}'", step, seed)
+    return state
 
 
 def _circles(states: np.ndarray) -> Circles:
