@@ -1,4 +1,4 @@
-# Two commands do everything on a machine with Python 3.11+ and git:
+# Two commands do everything on a machine with Python 3.11 or 3.12 and git:
 #   make train    install, then imitate the bundled demonstration
 #   make test     install, then run the tests
 PYTHON ?= python3
@@ -36,8 +36,8 @@ bench-check: .venv/installed-dev
 	$(BIN)/python -m benchmarks.suite --check $(ARGS)
 
 .venv/bin/pip:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "sfm needs Python 3.11 or newer: make PYTHON=python3.11 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' || \
+	  { echo "sfm needs Python 3.11 or 3.12: make PYTHON=python3.11 ..." >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 
 .venv/installed: pyproject.toml constraints.txt | .venv/bin/pip

@@ -18,7 +18,18 @@ from sfm.presets import PRESETS
 __all__ = ["main"]
 
 Part = Literal[
-    "updates", "others", "flops", "environments", "rounds", "seeds", "dispatch", "memory", "startup", "expert"
+    "updates",
+    "others",
+    "flops",
+    "environments",
+    "rounds",
+    "seeds",
+    "dispatch",
+    "memory",
+    "startup",
+    "acting",
+    "starting",
+    "expert",
 ]
 MODULES: dict[Part, str] = {
     "updates": "speed",
@@ -30,6 +41,8 @@ MODULES: dict[Part, str] = {
     "dispatch": "speed",
     "memory": "memory",
     "startup": "startup",
+    "acting": "acting",
+    "starting": "acting",
     "expert": "expert",
 }
 
@@ -47,6 +60,8 @@ class Options:
     - dispatch: tiny networks under scan, over the same called one by one
     - memory: bytes per transition of replay
     - startup: seconds to the first update, cold and warm
+    - acting: one prediction of a trained policy over a bare NumPy network of the same sizes
+    - starting: from `import sfm` to a policy's first action over the import of NumPy
     - expert: what recomputing the expert's features seldom saves and loses
 
     Meant to take less than 8 minutes on two idle cores. docs/speed.md tells more.

@@ -27,6 +27,7 @@ def test_a_walker_is_trained_and_watched(run, tmp_path):
     assert "'right_hip': " in told
     (video,) = tmp_path.glob("runs/*/video.mp4")
     assert f"look at {video.relative_to(tmp_path)}" in told
+    assert f"sfm watch {video.parent.relative_to(tmp_path)}" in told
 
 
 def test_an_environment_of_ones_own(run, tmp_path):
@@ -43,7 +44,9 @@ def test_a_table_of_ones_own(run):
 
 def test_two_methods_side_by_side(run, tmp_path):
     told = run("compare_methods")
-    assert {"general", "gaifo-general"} <= {line.split()[0] for line in told.splitlines() if line}
+    assert {"preset=general", "preset=gaifo-general"} <= {
+        line.split()[0] for line in told.splitlines() if line
+    }
     assert (tmp_path / "runs" / "methods" / "curves.png").stat().st_size > 10_000
 
 

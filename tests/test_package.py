@@ -9,11 +9,19 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 
 import sfm
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def test_classifiers_are_the_pythons_that_it_installs_on():
+    """Each was tried: `python -m benchmarks.package --python ...`."""
+    told = re.findall(r"Python :: 3\.(\d+)", " ".join(PROJECT["classifiers"]))
+    minors = [minor for minor in range(8, 20) if f"3.{minor}.1" in SpecifierSet(PROJECT["requires-python"])]
+    assert list(map(int, told)) == minors
 
 
 def test_every_public_name_is_there_and_listed():

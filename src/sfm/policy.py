@@ -97,7 +97,7 @@ def load_policy(path: str | Path, *, which: str = "kept", seed: int | None = Non
     path = find_policy(path, which, seed)
     arrays, meta = _read(path)
     try:
-        actor = Actor(arrays, meta["config"]["learner"]["kind"], _acting(meta["config"]).learner)
+        actor = Actor(arrays, meta["config"]["learner"]["kind"], acting(meta["config"]).learner)
         fits = named(actor.steps) == set(arrays)
         fits = fits and actor(np.zeros(meta["obs_dim"], np.float32)).shape == (meta["action_dim"],)
     except (KeyError, ValueError) as error:
@@ -136,12 +136,12 @@ def find_policy(path: str | Path, which: str = "kept", seed: int | None = None) 
 
 def differences(policy: Policy, config: Config) -> list[str]:
     """Settings that the policy's networks have otherwise than those of a run of `config`, as name=value."""
-    theirs, ours = (dict(flat(to_dict(_acting(c)))) for c in (policy.meta["config"], to_dict(config)))
+    theirs, ours = (dict(flat(to_dict(acting(c)))) for c in (policy.meta["config"], to_dict(config)))
     names = ("learner.kind", *(f"learner.{name}" for name in FORM), "normalise")
     return [f"{name}={theirs[name]}" for name in names if name in theirs and theirs[name] != ours.get(name)]
 
 
-def _acting(config: dict[str, Any]) -> Config:
+def acting(config: dict[str, Any]) -> Config:
     """What of a configuration decides how its policy acts; how the policy was trained is of no matter."""
     whole = understood(Config, config, training=False)
     learner = from_dict(LearnerConfig, whole["learner"], training=False)
@@ -158,7 +158,7 @@ def networks(path: Path) -> Any:
     from sfm.training.checkpoint import flatten_names
 
     arrays, meta = _read(path)
-    agent = make_agent(_acting(meta["config"]), meta["obs_dim"], meta["action_dim"])
+    agent = make_agent(acting(meta["config"]), meta["obs_dim"], meta["action_dim"])
     shapes = jax.eval_shape(lambda: agent.policy(agent.actor(np.random.default_rng(0))))
     names, treedef = flatten_names(shapes)
     if set(names) != set(arrays):

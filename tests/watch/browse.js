@@ -71,13 +71,14 @@ const quiet = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-bac
   await until(() => !state.paused);
   const box = await (await page.$("#pad")).boundingBox();
   await page.mouse.click(box.x + box.width * 0.9, box.y + box.height / 2);
-  await until(() => state.pushed);
+  await until(() => state.push);
   told.arrow = await page.$eval("#arrow", (a) => [a.hasAttribute("hidden"), Number(a.getAttribute("x2"))]);
+  told.push = (await state()).push;
   if (shots) await page.screenshot({ path: `${shots}/push.png`, fullPage: true });
-  await until(() => !state.pushed);
+  await until(() => !state.push);
   await page.focus("#pad");
   await page.keyboard.press("ArrowLeft");
-  await until(() => state.pushed);
+  await until(() => state.push);
   told.left = await page.$eval("#arrow", (a) => Number(a.getAttribute("x2")));
 
   // Several tabs see the same show, more than a browser keeps connections to one place.

@@ -2,6 +2,7 @@
 
 import io
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -66,14 +67,39 @@ def test_a_push_moves_the_body_its_way_and_ends(walker):
         told(walker, {"do": "reset", "seed": 3}, {"do": "push", "force": force})
         steps(walker, 4)
         ends.append(walker.shown.data.qpos[:2].copy())  # height, x
-        assert walker.steps < walker._push_until
         steps(walker, round(PUSH_SECONDS / walker.env.control_timestep))
         assert not walker.shown.data.xfrc_applied.any()
+        walker._publish()
+        assert walker.newest(0).state["push"].tolist() == force  # none of it was seen
+        assert walker._state()["push"] is None
     still, right, left, up = ends
     assert left[1] < still[1] - 0.01 < still[1] + 0.01 < right[1]
     assert up[0] > still[0] + 0.01
     told(walker, {"do": "push", "force": [0, 3e9, 4e9]})
     np.testing.assert_allclose(walker._push, [0, 0.6 * STRONGEST, 0.8 * STRONGEST])
+
+
+def test_a_push_that_breaks_the_simulation_begins_the_episode_again(walker):
+    told(walker, {"do": "reset", "seed": 4})
+    steps(walker, 3)
+    walker.shown.data.qvel[:] = 1e12
+    assert told(walker, {"do": "step"})
+    assert (walker.seed, walker.steps) == (4, 0)
+    np.testing.assert_array_equal(walker.obs, sfm.make_env("walker_walk").reset(4))
+    assert "the simulation of 'walker_walk' broke down" in walker._state()["trouble"]
+    steps(walker, 1)
+    told(walker, {"do": "reset", "seed": 4})
+    assert walker._state()["trouble"] == ""
+
+
+def test_slow_pictures_do_not_slow_the_simulation(walker, monkeypatch):
+    monkeypatch.setattr(walker, "_publish", lambda: time.sleep(0.3))
+    told(walker, {"do": "reset", "seed": 1}, {"do": "pause", "on": False}, {"do": "speed", "to": 1.0})
+    stop = threading.Event()
+    threading.Timer(1.3, stop.set).start()
+    with walker.watched():
+        walker.go_on(stop)
+    assert walker.steps * walker.env.control_timestep > 0.6
 
 
 def test_nonsense_changes_nothing(walker):

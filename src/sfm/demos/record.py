@@ -17,8 +17,10 @@ from sfm.envs.spaces import flatten, obs_shape
 class Record(gymnasium.Wrapper):
     """Keeps every episode that ends; `close`, or the end of a `with` block, saves them if there is a path.
 
-        with Record(gymnasium.make("Pendulum-v1"), "swings.npz") as env:
-            ...  # play
+        with sfm.record(gymnasium.make("Pendulum-v1"), "swings.npz") as env:
+            env.reset(seed=0)
+            while not env.step(env.action_space.sample())[3]:  # play, here at random
+                pass
 
     Observations become vectors as in training: a Dict in the order of its space. Actions are kept if their
     space is a bounded Box, mapped to [-1, 1], and so are rewards. The path's suffix decides the format, as

@@ -20,6 +20,7 @@ from sfm.demos import Demos, bundled
 from sfm.demos.matching import aligned, matched
 from sfm.envs import Env
 from sfm.envs.base import as_mujoco, rewarded
+from sfm.errors import SfmError
 from sfm.evaluation.playback import Playback
 from sfm.policy import find_policy, load_policy
 from sfm.robots import remembered
@@ -30,6 +31,7 @@ SPEEDS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 PUSH_SECONDS = 0.15
 STRONGEST = 20.0  # of pushes, in weights of the body
 LIKENESS_EVERY = 1.0  # seconds: it takes tens of milliseconds
+LONGEST_GAP = 0.5  # seconds between pictures, beyond which the simulation falls behind the clock
 
 
 class Seen(NamedTuple):
@@ -101,7 +103,7 @@ class Show:
         while not stop.is_set():
             changed = self.obey(last + 1 / FPS - time.monotonic())
             now = time.monotonic()
-            gone, last = min(now - last, 3 / FPS), now  # where the machine is too slow, time goes slower
+            gone, last = min(now - last, LONGEST_GAP), now  # few pictures: each of them is further on
             if self.watchers and not self.paused:
                 owed += gone * self.speed / self.env.control_timestep
                 while owed >= 1 and time.monotonic() < now + 2 / FPS:
@@ -162,9 +164,10 @@ class Show:
         self.states, self.steps, self.total = [self.obs], 0, 0.0
         self.likeness, self._likeness_at = math.nan, 0.0
         self._push, self._push_until, self.action = np.zeros(3), 0, np.zeros(self.env.action_dim)
+        self.trouble, self._last_shown = "", 0
 
     def _step(self) -> None:
-        """One control step; an episode that has ended is followed by the next."""
+        """One control step; an episode that has ended, or that a push broke, is followed by the next."""
         repeat = self.policy.action_repeat
         if self.steps % repeat == 0:
             self.action = self.policy(self.obs)
@@ -173,7 +176,12 @@ class Show:
             root = int(model.jnt_bodyid[0]) if model.njnt else 0
             weight = float(model.body_subtreemass[root]) * 9.81
             data.xfrc_applied[root, :3] = self._push * weight if self.steps < self._push_until else 0.0
-        self.obs, reward, terminated, truncated = self.env.step(self.action)
+        try:
+            self.obs, reward, terminated, truncated = self.env.step(self.action)
+        except SfmError as error:
+            self._begin(self.seed)
+            self.trouble = str(error)
+            return
         self.steps, self.total = self.steps + 1, self.total + reward
         if self.steps % repeat == 0:
             self.states.append(self.obs)
@@ -191,6 +199,7 @@ class Show:
         number = self._newest.number + 1 if self._newest else 1
         with self._changed:
             self._newest = Seen(number, file.getvalue(), self._state())
+            self._last_shown = self.steps
             self._changed.notify_all()
 
     def _state(self) -> dict[str, Any]:
@@ -203,7 +212,8 @@ class Show:
             "who": f"{meta.get('preset')}, seed {meta.get('seed')}, {meta.get('steps', 0):,} steps",
             "beside": self.beside is not None,
             "pushes": self.shown is not None,
-            "pushed": self.steps < self._push_until,
+            "push": self._push if self._last_shown < self._push_until else None,  # also one between pictures
+            "trouble": self.trouble,
             "seed": self.seed,
             "time": self.steps * self.env.control_timestep,
             "limit": self.env.max_steps * self.env.control_timestep,
