@@ -102,7 +102,7 @@ def _in_degrees(clip: Clip, angles: dict[str, np.ndarray], degrees: bool | None)
     if sizes[largest] > _RADIANS and 2 * small >= len(moving) > 1:
         raise SfmError(
             f"{clip.source}: '{largest}' reaches {sizes[largest]:.0f}, but {small} of {len(moving)} joints "
-            f"that move stay within {_RADIANS:.2f}: are the units mixed? Say --units, or scale it in a mapping"
+            f"that move stay within {_RADIANS:.2f}: are units mixed? Say --units, or scale it in a mapping"
         )
     return sizes[largest] > _RADIANS
 
