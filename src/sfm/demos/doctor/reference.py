@@ -137,7 +137,7 @@ def _play(env: envs.Env, rng: np.random.Generator, seed: int) -> tuple[np.ndarra
 def _finite(env: envs.Env, state: np.ndarray, step: int, seed: int) -> np.ndarray:
     """The same, or an error: nothing can be told by an environment that breaks."""
     if (bad := np.flatnonzero(~np.isfinite(state))).size:
-        raise no_number(state[bad[0]], f"obs '{obs_names(env)[bad[0]]}'", step, seed)
+        raise no_number(float(state[bad[0]]), f"obs '{obs_names(env)[bad[0]]}'", step, seed)
     return state
 
 
