@@ -18,6 +18,7 @@ from sfm.policy import load_policy
 from sfm.reporter import Silent
 from sfm.robots import remembered, unmoved
 from sfm.run import create, fork, reopen
+from sfm.storage import read_json
 from sfm.training.logs import read_rows
 from tests.cli.helpers import says
 from tests.conftest import tiny
@@ -60,6 +61,9 @@ def test_a_run_needs_the_file_no_more_and_goes_on_as_it_began(tmp_path, capsys):
     told = capsys.readouterr().out
     assert "gait   the demonstration: 1.00 cycles per second\n" in told
     assert "gait   seed 0: " in told
+    measured = read_json(tmp_path / "run" / "eval.json")
+    assert measured["demonstration"] == {"frequency": pytest.approx(1.0, abs=0.02), "speed": None}
+    assert {"frequency", "speed", "likeness"} <= measured["seeds"][0].keys()
     assert "seed 0: 2 episodes, without a reward, likeness " in told
     assert "return" not in told
     with pytest.raises(SfmError, match=r"a fork keeps .*; robot.control_hz is 25.0 in"):
@@ -87,6 +91,11 @@ def test_a_part_passes_the_doctor_and_a_policy_alone_knows_its_robot(tmp_path):
     part = Demos.from_list([swing(path).obs[0][:, [1, 0]]])._replace(names=("joint1", "shoulder"))
     config, notes = settings(path, objective=_visits()), Notes([])
     folder = api.train(config=config, demos=part, folder=tmp_path / "run", reporter=notes).folder
+    told = []
+    measured = api.measure(folder, episodes=1, video=False, note=told.append).told
+    assert [line[:14] for line in told if line.startswith("gait")] == ["gait   seed 0:"]
+    assert measured["demonstration"] is None  # angles alone do not tell how it went
+    assert "frequency" in measured["seeds"][0]
     assert "warning: states have a part of the dimensions alone: joint1, shoulder" in notes.told
     env = remembered(load_policy(folder / "policies" / "kept_seed0.safetensors").meta).make()
     assert (env.control_timestep, env.max_steps, env.action_dim) == (0.04, 20, 2)

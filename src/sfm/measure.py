@@ -74,13 +74,14 @@ def measure(
     alike = _likeness(subject)
     judged = {s: judge(subject.env, policy, episodes, s, alike) for s, policy in subject.policies.items()}
     best = max(judged, key=lambda s: judged[s].merit)
-    _gaits(subject, note)
+    gaits = _gaits(subject, note)
     told = {
         "evaluated": str(what),
         "task": subject.task,
         "episodes": episodes,
         "expert_return": subject.expert,
-        "seeds": [_of_seed(subject, s, found) for s, found in judged.items()],
+        "demonstration": gaits.get(None),
+        "seeds": [_of_seed(subject, s, found) | gaits.get(s, {}) for s, found in judged.items()],
         "video_seed": None,
     }
     if folder is not None:
@@ -140,15 +141,20 @@ def _likeness(subject: Subject) -> "Likeness | None":
     return likeness_to(aligned(subject.demos, subject.env), [subject.env], part)
 
 
-def _gaits(subject: Subject, note: Note) -> None:
-    """Strides and speed of both, where the simulation is known."""
-    if subject.demos is None or subject.demos.qpos is None or not as_mujoco(subject.env):
-        return
+def _gaits(subject: Subject, note: Note) -> dict[int | None, dict[str, float | None]]:
+    """Strides and speed by seed, and of the demonstration (None), where their simulation is known."""
+    if subject.demos is None or not as_mujoco(subject.env):
+        return {}
     from sfm.evaluation import gait
 
-    note(f"gait   the demonstration: {gait.of_demos(subject.demos, subject.env).words}")
+    found: dict[int | None, gait.Gait] = {}
+    if subject.demos.qpos is not None:
+        found[None] = gait.of_demos(subject.demos, subject.env)
     for s, policy in subject.policies.items():
-        note(f"gait   seed {s}: {gait.of_policy(subject.env, policy, GAIT_EPISODES, s).words}")
+        found[s] = gait.of_policy(subject.env, policy, GAIT_EPISODES, s)
+    for s, its in found.items():
+        note(f"gait   {'the demonstration' if s is None else f'seed {s}'}: {its.words}")
+    return {s: its._asdict() for s, its in found.items()}
 
 
 def _pictures(subject: Subject, folder: Path, seed: int | None, note: Note) -> None:

@@ -17,7 +17,7 @@ def test_a_bundled_clip_becomes_a_demonstration(tmp_path, capsys):
     words = ["from-motion", "human_walk", "walker_walk", "--seconds", "3"]
     assert command.main([*words, "--out", str(out)]) == 0
     told = capsys.readouterr().out
-    assert "a cycle of 1.23" in told
+    assert "human_walk: a cycle of 1.23" in told
     assert "these follow nothing in the clip: rootz, rootx, rooty" in told
     assert f"wrote {out}: 121 states" in told
     demos, env = load(out), make("walker_walk")

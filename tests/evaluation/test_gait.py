@@ -7,6 +7,7 @@ import sfm
 from sfm.demos import Demos
 from sfm.demos.motion import from_motion
 from sfm.envs import make
+from sfm.envs.repeat import repeated
 from sfm.errors import SfmError
 from sfm.evaluation import gait
 from tests.demos.motion.clips import LEG, Stage, clip, model
@@ -69,3 +70,20 @@ def test_the_expert_runs():
     np.testing.assert_array_equal(again, make("walker_run").reset(0))
     with pytest.raises(SfmError, match="'probe_point' does not show its simulation"):
         gait.of_policy(make("probe_point"), policy)
+
+
+def test_a_step_of_the_environment_is_a_decision():
+    env, policy = repeated(make("walker_run"), 2), Counting()
+    env.max_steps = 10
+    assert gait.of_policy(env, policy, episodes=1).speed is not None
+    assert policy.decisions == 10
+
+
+class Counting:
+    """Stands still, in an environment whose steps already hold for as long as its actions do."""
+
+    action_repeat, decisions = 2, 0
+
+    def __call__(self, obs, noise=None):
+        self.decisions += 1
+        return np.zeros((len(obs), 6), np.float32)

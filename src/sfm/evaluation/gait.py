@@ -69,10 +69,10 @@ def of_demos(demos: Demos, env: Env) -> Gait:
 
 
 def of_policy(env: Env, policy: Callable[..., np.ndarray], episodes: int = 3, seed: int = 0) -> Gait:
-    """Of noise-free episodes, from the starts that `evaluate` uses."""
+    """Of noise-free episodes, from the starts that `evaluate` uses. A step of `env` is a decision."""
     shown, watched = _shown(env), Watched(env)
     starts = [reset_seed(seed, EVALUATE, k) for k in range(episodes)]
-    play([cast(Any, watched)], starts, policy, hold=getattr(policy, "action_repeat", 1))
+    play([cast(Any, watched)], starts, policy)
     seen = [states[0] for k in range(episodes) if (states := watched.states(k))]
     return gait(seen, shown.model, shown.control_timestep)
 

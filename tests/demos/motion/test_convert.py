@@ -7,6 +7,7 @@ from sfm.demos.motion import Clip, from_motion, propose, rotations
 from sfm.errors import SfmError
 from tests.demos.motion.clips import BALL, LEG, Stage, clip
 
+PARTS = ("hip_flexion", "knee_angle", "ankle_angle")
 CYCLE = 2 * np.pi / 0.8
 
 
@@ -80,6 +81,7 @@ def test_units_are_told_or_seen():
         (clip(degrees=True, hip=degrees), None),
         (clip(degrees=None, hip=degrees), None),
         (clip(degrees=None, hip=swing), None),
+        (clip(degrees=None, hip=degrees, tilt=0), None),
         (clip(degrees=False, hip=degrees), "degrees"),
         (clip(degrees=True, hip=swing), "radians"),
     ):
@@ -184,6 +186,11 @@ SHORT = clip(frames=9, frame_time=0.001, hip=swing)
         ),
         (clip(hip=swing), {"mapping": {"hip": "hop"}}, "unknown name in the clip 'hop': did you mean hip"),
         (clip(hip=lambda t: 200 * t), {}, "'hip' reaches 398 radians, more than a turn: .*--units degrees"),
+        (
+            clip(degrees=None, hip=lambda t: 200 * np.sin(CYCLE * t), tilt=swing),
+            {},
+            "'hip' reaches 200, but 1 of 2 joints that move stay within 3.24: .* Say --units, or scale it",
+        ),
         (clip(degrees=True, hip=lambda t: 500 * t), {}, "reaches 995 degrees, more than a turn: look at"),
         (clip(degrees=True, hip=swing), {}, "no joint moves by more than 0.8 degrees: .*--units radians"),
         (clip(hip=swing), {"mapping": {"hip": "1 / (hip - hip)"}}, "is not a number in every frame"),
@@ -212,6 +219,16 @@ def test_rotations_and_numbers_do_not_mix():
             convert(given, Stage(BALL), mapping)
     with pytest.raises(SfmError, match="arm is a rotation; it is not mixed with numbers"):
         convert(given, Stage(LEG), {"hip": "arm + knee"})
+
+
+def test_a_bundled_mapping_that_fits_is_named():
+    names = ("pelvis_tilt", *(f"{part}_{side}" for part in PARTS for side in "rl"))
+    given = clip(**dict.fromkeys(names, swing))
+    with pytest.raises(SfmError, match="the bundled one fits: --mapping opensim-walker; or have"):
+        convert(given, "walker_walk")
+    told = "# The bundled mapping opensim-walker fits this clip and this model"
+    assert told in propose(given, "walker_walk")
+    assert told not in propose(given, Stage(LEG))
 
 
 def test_only_what_shows_its_simulation_can_be_moved():

@@ -48,14 +48,17 @@ def test_the_recorded_walk_itself():
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the recorded motions are not here")
 @pytest.mark.parametrize(
     ("name", "mapping", "speed"),
-    [("humanoid_walk.npz", "isaac-humanoid", 1.54), ("humanoid3d_walk.txt", "deepmimic-humanoid", 0.98)],
+    [("humanoid_walk.npz", "isaac-humanoid", 1.51), ("humanoid3d_walk.txt", "deepmimic-humanoid", 0.89)],
 )
 def test_humanoids_walk_upright(name, mapping, speed):
     env = make("humanoid_walk")
-    demos, report, _ = sfm.demos_from_motion(SHARED / name, env, mapping, seconds=2)
+    choices = {"forward": "contact", "ground": "each", "seconds": 2}
+    demos, report, _ = sfm.demos_from_motion(SHARED / name, env, mapping, **choices)
     assert demos.qpos is not None
     assert demos.qvel is not None
-    assert report.speed == pytest.approx(speed, abs=0.1)
+    assert report.speed == pytest.approx(speed, abs=0.05)
+    assert report.sliding < 0.3
+    assert report.penetration < 1e-6
     for qpos, qvel in zip(demos.qpos[0], demos.qvel[0], strict=True):
         env.set_state(qpos, qvel)
         assert env.physics.torso_upright() > 0.9

@@ -66,7 +66,10 @@ def propose(clip: str | Path | Clip, model: str | Env, fps: float | None = None)
     """A mapping by similar names, as TOML."""
     found, env = read(clip, fps) if isinstance(clip, (str, Path)) else clip, _shown(model)
     names = joints.limbs(env.model)
-    return mapping.as_toml(mapping.proposed(found, names), found, names)
+    text = mapping.as_toml(mapping.proposed(found, names), found, names)
+    if ours := mapping.bundled_for(found, joints.names(env.model)):
+        text += f"# The bundled mapping {ours} fits this clip and this model: --mapping {ours}\n"
+    return text
 
 
 def _converted(clip, env, given, units, period, on_ground, forward, seconds, limits) -> Motion:
@@ -134,9 +137,11 @@ def _entries(clip: Clip, model: Any, given: Any) -> mapping.Mapping:
     if given is None:
         entries = mapping.by_name(clip, names)
         if not entries.keys() & set(joints.limbs(model)):
+            ours = mapping.bundled_for(clip, names)
+            hint = f"the bundled one fits: --mapping {ours}; or " if ours else ""
             raise SfmError(
-                f"{clip.source} names no joint as '{names[-1]}' of the model: have a mapping written with "
-                "--propose FILE, look at it, and give it with --mapping FILE"
+                f"{clip.source} names no joint as '{names[-1]}' of the model: {hint}have a mapping written "
+                "with --propose FILE, look at it, and give it with --mapping FILE"
             )
     else:
         entries = mapping.from_table(given) if isinstance(given, dict) else mapping.load(given)

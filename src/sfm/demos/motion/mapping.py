@@ -92,6 +92,17 @@ def check(mapping: Mapping, clip: Clip, joints: list[str]) -> None:
                 raise unknown("name in the clip", name, clip.names)
 
 
+def bundled_for(clip: Clip, joints: list[str]) -> str | None:
+    """The mapping of the package that fits this clip and this model, if one does."""
+    for name in bundled.names(bundled.MAPPINGS):
+        try:
+            check(load(bundled.MAPPINGS / f"{name}.toml"), clip, joints)
+        except SfmError:
+            continue
+        return name
+    return None
+
+
 def by_name(clip: Clip, joints: Iterable[str]) -> Mapping:
     """Joints that the clip knows by their own name."""
     return {joint: Entry(joint) for joint in joints if joint in clip.names}

@@ -18,9 +18,9 @@ _DM_JOINTS = ("chest", "neck", "right_hip", "right_knee", "right_ankle", "right_
 _DM_JOINTS += ("left_hip", "left_knee", "left_ankle", "left_shoulder", "left_elbow")
 
 
-def read(path: str | Path, fps: float | None = None) -> Clip:
+def read(clip: str | Path, fps: float | None = None) -> Clip:
     """A clip from csv, npz, OpenSim's .mot or .sto, or DeepMimic's text; `fps` where a file does not say."""
-    path = bundled.clip(path)
+    path = bundled.clip(clip)
     if fps is not None and not 1 <= fps <= 10_000:
         raise SfmError(f"--fps must lie between 1 and 10,000, not {fps:g}")
     try:
@@ -38,8 +38,8 @@ def read(path: str | Path, fps: float | None = None) -> Clip:
     except UnicodeDecodeError as error:
         raise SfmError(f"{path} is in no known format: csv, npz, .mot, .sto or DeepMimic's text") from error
     if text.lstrip().startswith("{"):
-        return checked(_deepmimic(str(path), text, fps))
-    return checked(_table(str(path), text, fps))
+        return checked(_deepmimic(str(clip), text, fps))
+    return checked(_table(str(clip), text, fps))
 
 
 def _table(source: str, text: str, fps: float | None) -> Clip:

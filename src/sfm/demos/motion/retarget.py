@@ -12,6 +12,7 @@ from sfm.demos.motion.mapping import Entry, Mapping
 from sfm.demos.motion.rotations import Rotation
 from sfm.errors import SfmError
 
+_RADIANS = np.pi + 0.1  # angles that are larger are in degrees, where nothing says what they are in
 _TOO_FAR = 2.5 * np.pi  # no joint turns so far
 _TOO_NEAR = np.radians(3)  # no motion worth showing stays so small
 
@@ -29,7 +30,7 @@ def posed(clip: Clip, mapping: Mapping, model: Any, degrees: bool | None) -> Pos
     qpos = np.tile(model.qpos0, (clip.frames, 1))
     rotating = {n: e for n, e in mapping.items() if _rotates(e, clip)}
     turning = [n for n in mapping if n not in rotating and find(model, n).type[0] == HINGE]
-    degrees = _in_degrees(clip, [mapping[n] for n in turning], degrees)
+    degrees = _in_degrees(clip, {n: _number(mapping[n], clip) for n in turning}, degrees)
     for name, entry in mapping.items():
         joint = find(model, name)
         kind, at = int(joint.type[0]), int(joint.qposadr[0])
@@ -89,12 +90,21 @@ def _rotation(entry: Entry, clip: Clip) -> Rotation:
     return value
 
 
-def _in_degrees(clip: Clip, turning: list[Entry], degrees: bool | None) -> bool:
+def _in_degrees(clip: Clip, angles: dict[str, np.ndarray], degrees: bool | None) -> bool:
     """Whether the clip's angles are in degrees: as asked for, as the file says, or as their size shows."""
     degrees = clip.degrees if degrees is None else degrees
-    if degrees is not None:
-        return degrees
-    return max((np.abs(_number(entry, clip)).max() for entry in turning), default=0.0) > np.pi + 0.1
+    if degrees is not None or not angles:
+        return bool(degrees)
+    sizes = {name: float(np.abs(values).max()) for name, values in angles.items()}
+    largest = max(sizes, key=lambda name: sizes[name])
+    moving = [sizes[name] for name, values in angles.items() if np.ptp(values) > 0]
+    small = sum(size <= _RADIANS for size in moving)
+    if sizes[largest] > _RADIANS and 2 * small >= len(moving) > 1:
+        raise SfmError(
+            f"{clip.source}: '{largest}' reaches {sizes[largest]:.0f}, but {small} of {len(moving)} joints "
+            f"that move stay within {_RADIANS:.2f}: are units mixed? Say --units, or scale it in a mapping"
+        )
+    return sizes[largest] > _RADIANS
 
 
 def _check_angles(qpos: np.ndarray, turning: list[str], model: Any, source: str, degrees: bool) -> None:
