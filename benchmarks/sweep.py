@@ -26,7 +26,7 @@ from sfm.sweep.plan import wishes
 
 Part = Literal["overhead", "jobs", "workers"]
 
-WALKER = {"tasks": ["walker_walk"], "steps": 30_000}  # about 20 s each on two cores
+WALKER = {"tasks": ["walker_walk"], "presets": ["fast"], "steps": 30_000}  # about 20 s each on two cores
 WARM = {**WALKER, "steps": 8_000}  # fills the compilation cache with the same programs
 PROBE = {
     "tasks": ["probe_point"],
@@ -104,7 +104,16 @@ def overhead(settings: Settings) -> Iterator[Row]:
 def commanded(jobs: list[Job]) -> float:
     """Seconds of `sfm sweep`."""
     changes = " ".join(f"{name}={value}" for name, value in jobs[0].settings.items())
-    words = ["--tasks", jobs[0].task, "--seeds", f"0-{len(jobs) - 1}", "--changes", changes]
+    words = [
+        "--tasks",
+        jobs[0].task,
+        "--presets",
+        jobs[0].preset,
+        "--seeds",
+        f"0-{len(jobs) - 1}",
+        "--changes",
+        changes,
+    ]
     with tempfile.TemporaryDirectory() as folder:
         return timed([*words, "--together", "1", "--workers", "1", "--folder", folder], "-m", "sfm", "sweep")
 
