@@ -35,16 +35,27 @@ def _overview(found: Mapping[str, Mapping[str, Final]]) -> str:
     theirs = paper.methods()[BESIDE]
     rows = []
     for task, methods in found.items():
-        told = theirs[task].mean if task in theirs else None
-        score = None if told is None else normalised(task, told)
+        told = markup.number(None)
+        if task in theirs:
+            mean = theirs[task].mean
+            told = Cell(f"{mean:,.1f} <small>score {normalised(task, mean):.2f}</small>", mean)
         for name, final in methods.items():
-            who, seeds, _, returns, _, *rest = _ours(task, name, final)
+            who, seeds, _, returns, _, worst, score, _, minutes = _ours(task, name, final)
             link = Cell(markup.link(f"#{markup.anchor(f'task-{task}')}", task), task)
-            rows.append(
-                ("", (link, who, seeds, returns, *rest, markup.number(told), markup.number(score, 2)))
-            )
-    columns = ("task", "method", "seeds", *COLUMNS[3:4], *COLUMNS[5:], f"{BESIDE}, paper", "its score")
-    return markup.table("All tasks: the kept policies at their last evaluation", columns, rows)
+            alike = markup.number(final.likeness and final.likeness.value, 2)
+            rows.append(("", (link, who, seeds, returns, worst, score, alike, minutes, told)))
+    columns = (
+        "task",
+        "method",
+        "seeds",
+        "return",
+        "worst seed",
+        "score",
+        "likeness",
+        "minutes",
+        "paper's SFM",
+    )
+    return markup.table(f"All tasks: the kept policies, beside the paper's {BESIDE}", columns, rows)
 
 
 def _table(task: str, methods: Mapping[str, Final]) -> str:

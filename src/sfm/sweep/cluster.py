@@ -121,10 +121,15 @@ def connected(address: str) -> Any:
         _knock(host, port, address)
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
+        ray._private.worker.print_to_stdstream = _unsaid
     except Exception as error:  # Ray has no type for this
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise SfmError(f"no Ray cluster at {address} (is there one? ray start --head): {first}") from error
     return ray
+
+
+def _unsaid(*what: Any, **how: Any) -> None:
+    """Ray prints pages about a lost worker or machine, of which a sweep tells in a line; no option stops it."""
 
 
 def _knock(host: str, port: str, address: str) -> None:
