@@ -104,16 +104,8 @@ def overhead(settings: Settings) -> Iterator[Row]:
 def commanded(jobs: list[Job]) -> float:
     """Seconds of `sfm sweep`."""
     changes = " ".join(f"{name}={value}" for name, value in jobs[0].settings.items())
-    words = [
-        "--tasks",
-        jobs[0].task,
-        "--presets",
-        jobs[0].preset,
-        "--seeds",
-        f"0-{len(jobs) - 1}",
-        "--changes",
-        changes,
-    ]
+    words = ["--tasks", jobs[0].task, "--presets", jobs[0].preset]
+    words += ["--seeds", f"0-{len(jobs) - 1}", "--changes", changes]
     with tempfile.TemporaryDirectory() as folder:
         return timed([*words, "--together", "1", "--workers", "1", "--folder", folder], "-m", "sfm", "sweep")
 

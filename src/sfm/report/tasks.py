@@ -53,7 +53,7 @@ def _overview(found: Mapping[str, Mapping[str, Final]]) -> str:
         "score",
         "likeness",
         "minutes",
-        "paper's SFM",
+        "paper",
     )
     return markup.table(f"All tasks: the kept policies, beside the paper's {BESIDE}", columns, rows)
 

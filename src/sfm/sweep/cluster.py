@@ -129,7 +129,7 @@ def connected(address: str) -> Any:
 
 
 def _unsaid(*what: Any, **how: Any) -> None:
-    """Ray prints pages about a lost worker or machine, of which a sweep tells in a line; no option stops it."""
+    """Of a lost worker or machine Ray prints pages, and no option stops it; a sweep tells it in a line."""
 
 
 def _knock(host: str, port: str, address: str) -> None:
