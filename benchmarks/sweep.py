@@ -58,7 +58,7 @@ def planned(plan: dict[str, Any], count: int) -> list[Job]:
 def of_walkers(quick: bool) -> list[Job]:
     """Runs to be timed, all of whose programs have been compiled before."""
     if quick:
-        return planned({**WALKER, "steps": 2_000, "changes": "random_steps=1000 chunk=10 eval_episodes=1"}, 2)
+        return planned({**WALKER, "steps": 2_000, "changes": "envs=1 random_steps=1000 chunk=10 eval_episodes=1"}, 2)
     swept(planned(WARM, 1), 1)
     return planned(WALKER, 4)
 
