@@ -27,7 +27,7 @@ from sfm.sweep.plan import wishes
 Part = Literal["overhead", "jobs", "workers"]
 
 WALKER = {"tasks": ["walker_walk"], "presets": ["fast"], "steps": 30_000}  # about 20 s each on two cores
-WARM = {**WALKER, "steps": 8_000}  # fills the compilation cache with the same programs
+WARM = {**WALKER, "steps": 12_000}  # fills the compilation cache with the same programs
 PROBE = {
     "tasks": ["probe_point"],
     "presets": ["expert-td3"],  # needs no demonstrations
@@ -58,7 +58,8 @@ def planned(plan: dict[str, Any], count: int) -> list[Job]:
 def of_walkers(quick: bool) -> list[Job]:
     """Runs to be timed, all of whose programs have been compiled before."""
     if quick:
-        return planned({**WALKER, "steps": 2_000, "changes": "envs=1 random_steps=1000 chunk=10 eval_episodes=1"}, 2)
+        changes = "envs=1 random_steps=1000 chunk=10 eval_episodes=1"
+        return planned({**WALKER, "steps": 2_000, "changes": changes}, 2)
     swept(planned(WARM, 1), 1)
     return planned(WALKER, 4)
 
