@@ -26,8 +26,8 @@ from sfm.sweep.plan import wishes
 
 Part = Literal["overhead", "jobs", "workers"]
 
-WALKER = {"tasks": ["walker_walk"], "steps": 30_000}  # about 20 s each on two cores
-WARM = {**WALKER, "steps": 8_000}  # fills the compilation cache with the same programs
+WALKER = {"tasks": ["walker_walk"], "presets": ["fast"], "steps": 30_000}  # about 20 s each on two cores
+WARM = {**WALKER, "steps": 12_000}  # fills the compilation cache with the same programs
 PROBE = {
     "tasks": ["probe_point"],
     "presets": ["expert-td3"],  # needs no demonstrations
@@ -58,7 +58,8 @@ def planned(plan: dict[str, Any], count: int) -> list[Job]:
 def of_walkers(quick: bool) -> list[Job]:
     """Runs to be timed, all of whose programs have been compiled before."""
     if quick:
-        return planned({**WALKER, "steps": 2_000, "changes": "random_steps=1000 chunk=10 eval_episodes=1"}, 2)
+        changes = "envs=1 random_steps=1000 chunk=10 eval_episodes=1"
+        return planned({**WALKER, "steps": 2_000, "changes": changes}, 2)
     swept(planned(WARM, 1), 1)
     return planned(WALKER, 4)
 
@@ -104,7 +105,8 @@ def overhead(settings: Settings) -> Iterator[Row]:
 def commanded(jobs: list[Job]) -> float:
     """Seconds of `sfm sweep`."""
     changes = " ".join(f"{name}={value}" for name, value in jobs[0].settings.items())
-    words = ["--tasks", jobs[0].task, "--seeds", f"0-{len(jobs) - 1}", "--changes", changes]
+    words = ["--tasks", jobs[0].task, "--presets", jobs[0].preset]
+    words += ["--seeds", f"0-{len(jobs) - 1}", "--changes", changes]
     with tempfile.TemporaryDirectory() as folder:
         return timed([*words, "--together", "1", "--workers", "1", "--folder", folder], "-m", "sfm", "sweep")
 

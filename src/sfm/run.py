@@ -177,7 +177,7 @@ def create(
     world = placed(world, config, demos) if world else _named(config, demos)
     spare = [world.make()]  # it tells the dimensions now and is the first environment of training
     if config.action_repeat == 0:
-        config = dataclasses.replace(config, action_repeat=automatic(spare[0]))
+        config = dataclasses.replace(config, action_repeat=automatic(spare[0].control_timestep))
     if config.needs == "nothing" and not rewarded(spare[0]):
         raise SfmError(f"{config.task} has no reward to learn from: choose a preset that imitates")
     if demos is not None:

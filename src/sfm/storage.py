@@ -181,6 +181,15 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         raise SfmError(f"{path} was not written by sfm: {error}") from error
 
 
+def read_meta(path: Path) -> dict[str, Any]:
+    """`meta` of `write_arrays`, without a look at the arrays: empty where it cannot be read."""
+    try:
+        with safe_open(Path(path), framework="np") as file:
+            return json.loads(file.metadata()["meta"])
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError):
+        return {}
+
+
 def _is_intact(path: Path) -> bool:
     with open(path, "rb") as file:
         head, found = file.read(_DIGEST_START), file.read(len(_NO_DIGEST))

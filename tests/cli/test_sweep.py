@@ -44,3 +44,11 @@ def test_a_dry_run_tells_and_writes_nothing(capsys, tmp_path, monkeypatch):
     assert "2 jobs, 4 seeds: 2 waiting; about" in told
     assert "walker_walk_general_slow_seed0-1" in told
     assert [path.name for path in tmp_path.iterdir()] == ["plan.toml"]
+
+
+def test_the_preset_as_it_is_may_be_one_of_the_variants(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["sweep", *TASK, "--changes", "", "n_step=1", "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert "walker_walk_general_seed0" in told
+    assert "walker_walk_general_n_step=1_seed0" in told

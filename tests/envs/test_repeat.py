@@ -43,7 +43,7 @@ def test_what_terminates_does_so_within_a_decision():
 
 @pytest.mark.parametrize(("task", "times"), [("cheetah_run", 3), ("walker_walk", 1), ("quadruped_run", 2)])
 def test_automatic_is_nearest_to_32_milliseconds(task, times):
-    assert automatic(make(task)) == times
+    assert automatic(make(task).control_timestep) == times
 
 
 def test_a_run_with_repeated_actions_counts_frames_and_its_policy_holds_them(tmp_path):

@@ -1,5 +1,7 @@
 """Groups side by side: what they had, their curves as files, and what is said of what is missing."""
 
+import re
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -7,6 +9,7 @@ from PIL import Image
 from sfm.errors import SfmError
 from sfm.evaluation.scores import normalised
 from sfm.report import compare, figures, table
+from sfm.report.curves import Curve, summary
 from sfm.report.finals import ends, text
 from sfm.report.page import page
 from sfm.report.records import read
@@ -87,3 +90,33 @@ def test_mixed_tasks_and_half_written_runs_are_told(copy):
     write_rows(a, [{k: v for k, v in row.items() if "likeness" not in k} for row in rows_of(a)])
     with pytest.raises(SfmError, match="no likeness of the kept policy is in the logs"):
         compare.comparison(compare.gather([a], None), "steps", "likeness")
+
+
+def drawn(names, tasks):
+    line = summary([Curve(np.arange(3.0), np.arange(3.0))])
+    return figures.learning(
+        {f"task{k}": dict.fromkeys(names, line) for k in range(tasks)},
+        "steps",
+        "return",
+        figures.styles(names),
+    )
+
+
+def test_every_task_has_a_panel_and_no_panel_is_empty():
+    found = [axes for axes in drawn(["a"], 4).axes if axes.get_visible()]
+    assert [axes.get_title(loc="left") for axes in found] == ["task0", "task1", "task2", "task3"]
+
+
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_legends_fit_however_long_names_are(tasks):
+    names = [f"general objective.features.state_by=between width={k} lr=0.00{k}" * 3 for k in range(1, 4)]
+    figure = drawn([*names, "short"], tasks)
+    figure.canvas.draw()
+    box, whole = figure.legends[0].get_window_extent(), figure.bbox
+    assert whole.x0 <= box.x0 < box.x1 <= whole.x1
+
+
+def test_numbers_that_are_read_keep_their_digits():
+    text = figures.inline(drawn(["ema=0.9975"], 1), "x", "Curves of ema=0.9975")
+    assert text.count("ema=0.9975") == 2
+    assert not re.search(r' d="[^"]*\.\d{3}', text)

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from sfm.errors import SfmError
-from sfm.report.groups import grouped, named, samples, tell
+from sfm.report.groups import grouped, named, pooled, samples, tell
 from sfm.report.records import read
 from tests.report.conftest import write_rows
 
@@ -48,3 +48,20 @@ def test_runs_that_are_not_whole_are_told(copy):
     assert len(said) == 1
     assert "broken is damaged: config.json is missing" in said[0]
     assert samples(records)[1] == [f"{empty} has no evaluation yet: it is left out"]
+
+
+def test_what_is_taken_for_seeds_and_is_not_is_told(copy):
+    fine = [read(copy(f"fine-{k}", seed=2 * k, gain=k)) for k in range(2)]
+    assert pooled("mine", samples(fine)[0]) == []
+    other = read(copy("other", gamma=0.7, gain=3.0))
+    (mixed,) = pooled("mine", samples([fine[1], other])[0])
+    assert "mine has several methods on probe_point, taken for seeds of one: tiny" in mixed
+    assert "gamma=0.7" in mixed
+    again = copy("again", gain=5.0)
+    twice = pooled("mine", samples([fine[0], read(again)])[0])
+    assert twice == [
+        f"mine has seed {seed} of probe_point 2 times, trained more than once: each counts as a seed"
+        for seed in (0, 1)
+    ]
+    (again / "demos.npz").write_bytes(b"others")
+    assert "2 times, from different demonstrations" in pooled("mine", samples([fine[0], read(again)])[0])[0]

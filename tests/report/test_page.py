@@ -16,7 +16,7 @@ from sfm.report.page import page
 from sfm.report.records import read
 from tests.report.conftest import write_rows
 
-EMPTY = {"meta", "link", "br", "img", "input"}  # and the shapes of SVG, which close themselves
+EMPTY = {"meta", "link", "br", "wbr", "img", "input"}  # and the shapes of SVG, which close themselves
 
 
 class Checked(HTMLParser):
@@ -78,7 +78,9 @@ def test_the_page_needs_nothing_but_itself_and_has_every_task(records):
     )
     assert "SFM (TD7), paper" in text
     assert text.count("Learning curves of walker_walk by") == 6  # three axes: caption and description
-    assert "is not in these figures: it lacks some of these tasks" in text
+    assert "is not in these figures: it has 0 of these 2 tasks" in text
+    assert 'data-key="walker_walk"><a href="#task-walker-walk">walker_walk</a>' in text
+    assert "commit</dt>" in text
     assert "sfm train" not in again(records[0])  # no preset of ours: there is no such command
 
 

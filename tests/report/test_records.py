@@ -2,15 +2,17 @@
 
 import fcntl
 import json
+import shutil
 import time
 
 import pytest
 
 import sfm
 from sfm import history
-from sfm.config import FeatureConfig, SFMConfig
+from sfm.config import FeatureConfig, SFMConfig, to_dict
 from sfm.errors import SfmError
 from sfm.history import past_of
+from sfm.presets import preset
 from sfm.report.records import evaluations, find, read, read_all
 from tests.conftest import tiny
 from tests.report.conftest import DEMOS, rows_of, write_rows
@@ -168,3 +170,12 @@ def test_a_thousand_runs_are_read_in_seconds(copy, tmp_path):
     assert time.process_time() - begin < 3
     assert [r.state for r in records] == ["finished"] * 1000
     assert json.loads(files["config.json"])["task"] == records[999].task
+
+
+def test_an_action_repeat_that_was_asked_for_is_a_change(copy):
+    """The probe has ten steps a second: of its own a run of `general` would not repeat them."""
+    data = to_dict(preset("general", task="probe_point", seeds=2))
+    folders = [copy(f"repeat-{times}", **data | {"action_repeat": times}) for times in (1, 3)]
+    assert [read(folder).method for folder in folders] == ["general", "general action_repeat=3"]
+    shutil.rmtree(folders[1] / "policies")  # nothing tells what it would have chosen
+    assert read(folders[1]).method == "general"

@@ -3,7 +3,7 @@
 import pytest
 
 from sfm import storage
-from sfm.config import to_dict
+from sfm.config import flat, to_dict
 from sfm.errors import SfmError
 from sfm.presets import preset
 from sfm.report.settings import changes, label, settings_of, short, whole_name
@@ -48,3 +48,11 @@ def test_names_are_as_short_as_they_can_be():
         whole_name("width", names)
     with pytest.raises(SfmError, match="unknown setting 'gama': did you mean gamma"):
         whole_name("gama", names)
+
+
+def test_what_a_run_chooses_itself_is_no_change():
+    found = {"preset": "general", "action_repeat": 3}
+    told = dict(flat(to_dict(preset("general")))) | found
+    assert "action_repeat" not in changes(told)
+    assert "action_repeat" not in changes(told, chosen=3)
+    assert changes(told, chosen=1)["action_repeat"] == 3

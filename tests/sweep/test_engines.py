@@ -7,11 +7,14 @@ import shutil
 import signal
 import subprocess
 import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from sfm import history
 from sfm.errors import SfmError
+from sfm.history import past_of
 from sfm.storage import write_json
 from sfm.sweep.drive import Sweep, drive
 from sfm.sweep.local import Local
@@ -50,6 +53,8 @@ def test_a_job_that_fails_is_told_and_does_not_stop_the_others(whole):
         (name, "finished", str(STEPS)) for name in NAMES
     ]
     assert all(float(row["return"]) < 0 for row in rows[:2])
+    (start,) = (row for row in past_of(whole / NAMES[0]) if "began" in row)
+    assert start["command"] == history.command()  # that of the sweep
     assert rows[2]["state"] == "failed"
     assert "was begun with other settings: move it away" in rows[2]["error"]
 
@@ -206,3 +211,15 @@ def test_no_cluster_there(address, message):
 
     with pytest.raises(SfmError, match=message):
         connected(address)
+
+
+@needs_ray
+def test_what_answers_and_is_no_cluster_is_told():
+    """Ray itself would try for ever."""
+    from sfm.sweep.cluster import connected
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(SfmError, match="something else answers there; begin one with ray start"):
+            connected(f"127.0.0.1:{server.server_port}")
+        server.shutdown()

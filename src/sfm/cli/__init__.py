@@ -14,6 +14,7 @@ from sfm import storage
 from sfm.cli.parse import TASK
 from sfm.errors import SfmError, unknown
 
+EMPTY = "--changes"  # whose empty word is a variant: the preset as it is
 COMMANDS = (
     "train", "resume", "fork", "eval", "sweep", "runs", "compare", "report", "watch", "export", "demos",
     "presets", "tasks",
@@ -82,9 +83,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _no_empty(args: Sequence[str]) -> None:
     """A shell variable that is not set gives an empty word, which would be read as the working directory."""
+    option = ""
     for before, arg in zip(("", *args), args, strict=False):
+        option = arg if arg.startswith("--") else option
         empty = before if arg == "" else arg[:-1] if arg.startswith("--") and arg.endswith("=") else None
-        if empty is not None:
+        if empty is not None and option != EMPTY:
             what = empty if empty.startswith("--") else "an argument"
             raise SfmError(f"{what} is empty: give it a value, or leave it out")
 

@@ -10,9 +10,9 @@ from sfm.envs.base import SHOWN, Env, as_mujoco, rewarded
 DECISION_SECONDS = 0.032  # what an automatic number of control steps per decision comes nearest to
 
 
-def automatic(env: Env) -> int:
+def automatic(control_timestep: float) -> int:
     """As many control steps as come nearest to a decision every 32 milliseconds, at least one."""
-    return max(1, round(DECISION_SECONDS / env.control_timestep))
+    return max(1, round(DECISION_SECONDS / control_timestep))
 
 
 def repeated(env: Env, times: int) -> Env:

@@ -23,7 +23,7 @@ class Scores(NamedTuple):
 
     tasks: list[str]
     methods: dict[str, list[np.ndarray]]
-    others: list[str]  # methods that lack some of the tasks
+    others: dict[str, int]  # methods left out, and how many of the tasks they have
 
 
 def gathered(groups: Mapping[str, Sequence[Sample]]) -> Scores:
@@ -41,7 +41,7 @@ def gathered(groups: Mapping[str, Sequence[Sample]]) -> Scores:
     return Scores(
         tasks,
         {name: [np.array(whole[name][task]) for task in tasks] for name in shown},
-        [name for name in found if name not in shown],
+        {name: len(mine.keys() & set(tasks)) for name, mine in found.items() if name not in shown},
     )
 
 
@@ -52,9 +52,11 @@ def sections(groups: Mapping[str, Sequence[Sample]], looks: Looks) -> list[str]:
         return []
     found = {name: stats.aggregates(tasks) for name, tasks in scores.methods.items()}
     told = f"Over {len(scores.tasks)} of the paper's {len(paper.tasks())} tasks: {', '.join(scores.tasks)}."
+    all_ = len(scores.tasks)
     left = [
-        f"{name} is not in these figures: it lacks some of these tasks, or others did better"
-        for name in scores.others
+        f"{name} is not in these figures: "
+        + (f"it has {has} of these {all_} tasks" if has < all_ else "others have higher means")
+        for name, has in scores.others.items()
     ]
     few = [name for name, tasks in scores.methods.items() if not stats.enough_seeds(tasks)]
     single = [f"{name} has no interval: on some task it has one seed" for name in few]

@@ -8,7 +8,7 @@ from sfm.errors import SfmError
 from sfm.report import figures
 from sfm.report.curves import Axis, Log, Summary, Value, summary
 from sfm.report.finals import Final, finals
-from sfm.report.groups import Groups, Sample, grouped, named, samples, tell
+from sfm.report.groups import Groups, Sample, grouped, named, pooled, samples, tell
 from sfm.report.records import read_all
 
 
@@ -30,7 +30,7 @@ def comparison(groups: Groups, axis: Axis, value: Value, policy: str = "kept") -
     log, notes, mine = Log(), [], dict[str, list[Sample]]()
     for name, records in groups.items():
         mine[name], said = samples(records)
-        notes += [*tell(records), *said]
+        notes += [*tell(records), *said, *pooled(name, mine[name])]
     ends = finals(mine)
     if not any(ends.values()):
         first = f": {notes[0]}" if notes else ""

@@ -3,6 +3,7 @@
 import io
 import itertools
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,8 @@ GREY = "#888888"
 AXES = {"steps": "environment steps", "updates": "updates", "seconds": "seconds of training"}
 FEW = 10  # seeds up to which each is drawn, too
 MANY = 12  # groups that one panel can show
+LETTER = 0.09  # inches of a letter in a legend, at most on average
+HANDLE = 8  # letters' room for the line beside a name, and for what is between names
 
 
 Looks = Mapping[str, tuple[str, str]]  # a colour and a dash for each group
@@ -52,7 +55,7 @@ def learning(tasks: Mapping[str, Mapping[str, Summary]], axis: Axis, value: str,
     drawn = figure(4.2 * columns + 0.6 * (columns == 1), 3.1 * rows + 0.5)
     panels = drawn.subplots(rows, columns, squeeze=False).flat
     shown: dict[str, Line2D] = {}
-    for axes, (task, groups) in zip(panels, tasks.items(), strict=False):
+    for (task, groups), axes in zip(tasks.items(), panels, strict=False):
         axes.set_title(task, loc="left", fontsize=10, fontweight="bold")
         for name, found in groups.items():
             shown.setdefault(name, _curve(axes, found, *looks[name]))
@@ -60,8 +63,17 @@ def learning(tasks: Mapping[str, Mapping[str, Summary]], axis: Axis, value: str,
         _plain(axes, AXES[axis], value)
     for axes in panels:
         axes.set_visible(False)
-    drawn.legend(shown.values(), shown, loc="outside lower center", ncols=min(3, len(shown)), frameon=False)
+    _legend(drawn, shown)
     return drawn
+
+
+def _legend(drawn: "Figure", shown: Mapping[str, "Line2D"]) -> None:
+    """Below the panels, as many names side by side as there is room for; a longer one takes several lines."""
+    room = int(drawn.get_size_inches()[0] / LETTER)
+    names = [textwrap.fill(name, room - HANDLE) for name in shown]
+    longest = max(len(line) for name in names for line in name.splitlines())
+    columns = max(1, min(len(names), room // (longest + HANDLE)))
+    drawn.legend(shown.values(), names, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def _curve(axes: "Axes", found: Summary, colour: str, dash: str) -> "Line2D":
@@ -172,10 +184,11 @@ def inline(drawn: "Figure", name: str, title: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{name}-", text)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(?<=\d\.\d\d)\d+", "", tag[0]), text)  # not what is read
     width, height = (round(inches * 96) for inches in drawn.get_size_inches())
     shown = f'viewBox="0 0 {width * 0.75:g} {height * 0.75:g}" style="width:{width}px" role="img"'
     text = re.sub(r"<svg [^>]*>", f'<svg {shown} aria-label="{title}">', text, count=1)
-    text = re.sub(r"(?<=\d\.\d\d)\d+", "", text)
     return text.replace(INK, "var(--ink)").replace(FAINT, "var(--faint)")
 
 

@@ -76,6 +76,31 @@ def samples(records: Iterable[Record]) -> tuple[list[Sample], list[str]]:
     return list(found.values()), notes
 
 
+def pooled(name: str, samples: Iterable[Sample]) -> list[str]:
+    """What a group takes for seeds of one method though they are not, or not only."""
+    same: dict[tuple[str, str, int], list[Sample]] = {}
+    methods: dict[str, dict[str, None]] = {}
+    for s in samples:
+        same.setdefault((s.record.task, s.record.method, s.seed), []).append(s)
+        methods.setdefault(s.record.task, {})[s.record.method] = None
+    mixed = [
+        f"{name} has several methods on {task}, taken for seeds of one: {', '.join(found)}; "
+        "--by method keeps them apart"
+        for task, found in methods.items()
+        if len(found) > 1
+    ]
+    return mixed + [
+        f"{name} has seed {seed} of {task} {len(again)} times, {_why(again)}: each counts as a seed"
+        for (task, _, seed), again in same.items()
+        if len(again) > 1
+    ]
+
+
+def _why(again: Iterable[Sample]) -> str:
+    demos = {path.read_bytes() if (path := s.record.folder / "demos.npz").is_file() else b"" for s in again}
+    return "from different demonstrations" if len(demos) > 1 else "trained more than once"
+
+
 def _identity(row: Mapping[str, object]) -> str:
     return repr(sorted((name, value) for name, value in row.items() if name != "seed"))
 

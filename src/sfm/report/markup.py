@@ -1,12 +1,24 @@
 """Pieces of a page: text, tables that can be sorted, figures."""
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
 from sfm.evaluation.stats import Estimate
 
-__all__ = ["Cell", "anchor", "escape", "figure", "interval", "link", "number", "section", "table"]
+__all__ = [
+    "Cell",
+    "anchor",
+    "breakable",
+    "escape",
+    "figure",
+    "interval",
+    "link",
+    "number",
+    "section",
+    "table",
+]
 
 
 class Cell(NamedTuple):
@@ -32,6 +44,11 @@ def interval(estimate: Estimate, digits: int = 1) -> Cell:
 
 def link(target: str, text: str) -> str:
     return f'<a href="{escape(target)}">{escape(text)}</a>'
+
+
+def breakable(name: str) -> str:
+    """A folder's name, escaped already, that goes on in the next line between its parts."""
+    return re.sub(r"(?<=[/_])", "<wbr>", name)
 
 
 def anchor(name: str) -> str:

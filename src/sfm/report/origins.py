@@ -109,7 +109,8 @@ def _run(record: Record, method: str, places: Places, top: str) -> Sequence[Cell
     details += [("problem", record.problem)] if record.problem else []
     items = "".join(f"<dt>{name}</dt><dd><code>{markup.escape(value)}</code></dd>" for name, value in details)
     folder = markup.escape(os.path.relpath(record.folder, top))
-    name = f"<details><summary>{folder}</summary><dl>{items}</dl></details>" if items else folder
+    shown = markup.breakable(folder)
+    name = f"<details><summary>{shown}</summary><dl>{items}</dl></details>" if items else shown
     return (
         Cell(name, folder),
         record.task,
@@ -130,7 +131,7 @@ def _places(places: Places) -> str:
     parts = []
     for name, told in places.starts.items():
         versions: Mapping[str, str] = told["versions"] or {}
-        items = {k: told[k] for k in ("commit", "machine", "system", "python") if told[k]}
+        items = {k: told[k] or "not known" for k in ("commit", "machine", "system", "python")}
         items |= {"versions": ", ".join(f"{package} {version}" for package, version in versions.items())}
         inner = "".join(f"<dt>{k}</dt><dd>{markup.escape(str(v))}</dd>" for k, v in items.items())
         parts.append(f'<h3 id="place-{name}" tabindex="-1">{name}</h3><dl>{inner}</dl>')

@@ -8,7 +8,7 @@ from pathlib import Path
 from sfm.errors import SfmError
 from sfm.report import aggregate, figures, markup, origins, tasks
 from sfm.report.curves import Log
-from sfm.report.groups import Groups, grouped, samples, tell
+from sfm.report.groups import Groups, grouped, pooled, samples, tell
 from sfm.report.records import Record
 
 HERE = Path(__file__).parent
@@ -22,7 +22,7 @@ def page(records: Sequence[Record], title: str) -> str:
     mine = {}
     for name, members in groups.items():
         mine[name], said = samples(members)
-        notes += said
+        notes += [*said, *pooled(name, mine[name])]
     if not any(mine.values()):
         raise SfmError(
             f"none of these {len(records)} runs has been evaluated yet: {notes[0] if notes else 'wait'}"
@@ -78,7 +78,7 @@ def _notes(notes: list[str]) -> str:
     items = "".join(f"<li>{markup.escape(note)}</li>" for note in notes)
     inner = f"<ul>{items}</ul>"
     if len(notes) > 5:
-        inner = f"<details><summary>{len(notes)} notes on runs that are not whole</summary>{inner}</details>"
+        inner = f"<details><summary>{len(notes)} notes on these runs</summary>{inner}</details>"
     return markup.section("notes", "To know first", inner)
 
 

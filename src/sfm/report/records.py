@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sfm import storage
+from sfm.envs.repeat import automatic
 from sfm.errors import SfmError
 from sfm.evaluation.scores import normalised
 from sfm.history import past_of
@@ -46,12 +48,18 @@ class Record:
     @functools.cached_property
     def changes(self) -> dict[str, Any]:
         """What differs from the preset; task and seeds aside."""
-        return changes(self.settings)
+        return changes(self.settings, self._chosen_repeat())
 
     @functools.cached_property
     def method(self) -> str:
         """Preset and changes, in a few words: runs with the same are seeds of the same."""
         return " ".join(filter(None, (self.preset or "no preset", label(self.changes, self.settings))))
+
+    def _chosen_repeat(self) -> int | None:
+        """How many steps a decision has if the run may choose: its policies know the time of a step."""
+        policy = next((self.folder / "policies").glob("*.safetensors"), None)
+        step = policy and storage.read_meta(policy).get("control_timestep")
+        return automatic(step) if step else None
 
     @property
     def seeds(self) -> list[int]:

@@ -39,13 +39,17 @@ def settings_of(path: Path) -> tuple[Settings, str]:
     return found, ""
 
 
-def changes(settings: Mapping[str, Any]) -> Settings:
-    """What differs from the preset; from the paper's defaults where the preset is not one of ours."""
+def changes(settings: Mapping[str, Any], chosen: int | None = None) -> Settings:
+    """What differs from the preset; from the paper's defaults where the preset is not one of ours.
+
+    chosen: the `action_repeat` that a run on this task chooses where its preset leaves that open; None: not
+    known, so that whatever it has counts as chosen.
+    """
     usual = _usual(str(settings.get("preset", "")))
     found = {
         name: value for name, value in settings.items() if name not in ASIDE and usual.get(name) != value
     }
-    if usual.get("action_repeat") == 0:  # chosen by the task when the run is made
+    if usual.get("action_repeat") == 0 and chosen in (None, found.get("action_repeat")):
         found.pop("action_repeat", None)
     return found
 

@@ -13,19 +13,49 @@ from sfm.report.markup import Cell
 from sfm.report.table import said_seeds
 
 COLUMNS = ("method", "seeds", "steps", "return", "spread", "worst seed", "score", "likeness", "minutes")
+BESIDE = "SFM (TD7)"
 MAIN: tuple[Axis, ...] = ("steps", "updates", "seconds")
 
 
 def sections(groups: Mapping[str, Sequence[Sample]], looks: Looks, log: Log) -> list[str]:
     """One for each task."""
     found = finals(groups)
+    overview = [_overview(found)] if len(found) > 1 else []
     share = pictures.LIMIT // max(1, len(found))
-    parts = []
+    parts = overview
     for task, methods in found.items():
         mine = {name: [s for s in groups[name] if s.record.task == task] for name in methods}
         inner = (_table(task, methods), _curves(task, mine, methods, looks, log), _picture(task, mine, share))
         parts.append(markup.section(f"task-{task}", task, *inner, level=3))
     return parts
+
+
+def _overview(found: Mapping[str, Mapping[str, Final]]) -> str:
+    """All tasks in one table, each a link to its section, beside the paper's best SFM."""
+    theirs = paper.methods()[BESIDE]
+    rows = []
+    for task, methods in found.items():
+        told = markup.number(None)
+        if task in theirs:
+            mean = theirs[task].mean
+            told = Cell(f"{mean:,.1f} <small>score {normalised(task, mean):.2f}</small>", mean)
+        for name, final in methods.items():
+            who, seeds, _, returns, _, worst, score, _, minutes = _ours(task, name, final)
+            link = Cell(markup.link(f"#{markup.anchor(f'task-{task}')}", task), task)
+            alike = markup.number(final.likeness and final.likeness.value, 2)
+            rows.append(("", (link, who, seeds, returns, worst, score, alike, minutes, told)))
+    columns = (
+        "task",
+        "method",
+        "seeds",
+        "return",
+        "worst seed",
+        "score",
+        "likeness",
+        "minutes",
+        "paper",
+    )
+    return markup.table(f"All tasks: the kept policies, beside the paper's {BESIDE}", columns, rows)
 
 
 def _table(task: str, methods: Mapping[str, Final]) -> str:
@@ -53,7 +83,8 @@ def _ours(task: str, name: str, final: Final) -> Sequence[Cell | str]:
     score = normalised(task, final.returns.value)
     steps = said_steps(final.steps)
     if final.unfinished:
-        steps += f" <small>{final.unfinished} of {len(final.seeds)} seeds not finished</small>"
+        of = f"{final.unfinished} of {len(final.seeds)} seeds " if len(final.seeds) > 1 else ""
+        steps += f" <small>{of}not finished</small>"
     seed, least = final.worst
     return (
         name,

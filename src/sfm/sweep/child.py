@@ -1,6 +1,7 @@
 """The process of one job. Both engines start it: `python -m sfm.sweep.child`, with the order on its input.
 
-An order is a line of JSON: {"name", "folder", "log", "config", "demos", "demo", "cores", "threads", "env"}.
+An order is a line of JSON: {"name", "folder", "log", "config", "demos", "demo", "argv", "cores", "threads",
+"env"}; argv is that of the sweep, which is what the run's history tells.
 It trains the run in `folder`, or goes on with it, and its last word is an `Outcome` in JSON. What else is
 printed goes to the log. It ends when its input does, so that it never outlives who started it; SIGTERM saves
 it first.
@@ -38,6 +39,7 @@ def main() -> int:
     os.dup2(2, 1)  # what libraries print goes to the log
     with open(0, "rb", buffering=0, closefd=False) as source:
         order = json.loads(source.readline())
+    sys.argv = order["argv"]
     threading.Thread(target=_end_with_starter, daemon=True).start()
     if order["cores"] and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, order["cores"])

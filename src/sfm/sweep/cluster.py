@@ -17,6 +17,8 @@ from sfm.sweep.local import GPU_MEMORY
 from sfm.sweep.process import Order, Process
 
 CONNECT = 5.0  # seconds to wait for the port of a cluster
+SETTINGS = b"\4"  # the kind of the frame with which HTTP/2, and so Ray, begins to speak
+HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0" + SETTINGS + b"\0\0\0\0\0"
 LOOK = 0.1  # seconds between two looks at a job's process
 GB = 10**9
 
@@ -119,18 +121,28 @@ def connected(address: str) -> Any:
         _knock(host, port, address)
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
+        ray._private.worker.print_to_stdstream = _unsaid
     except Exception as error:  # Ray has no type for this
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise SfmError(f"no Ray cluster at {address} (is there one? ray start --head): {first}") from error
     return ray
 
 
+def _unsaid(*what: Any, **how: Any) -> None:
+    """Of a lost worker or machine Ray prints pages, and no option stops it; a sweep tells it in a line."""
+
+
 def _knock(host: str, port: str, address: str) -> None:
-    """Ray itself would try for a minute."""
+    """Ray itself would try for a minute, and for ever at a port of something else."""
     if "/" in host or not port.isdigit():
         raise SfmError(f"'{address}' is no address of a Ray cluster: write HOST:PORT, or auto")
+    begin = "begin one with ray start --head"
     try:
-        socket.create_connection((host, int(port)), CONNECT).close()
+        with socket.create_connection((host, int(port)), CONNECT) as connection:
+            connection.sendall(HELLO)
+            answer = connection.recv(9)
     except OSError as error:
         why = error.strerror or error
-        raise SfmError(f"no Ray cluster at {address}: {why}; begin one with ray start --head") from error
+        raise SfmError(f"no Ray cluster at {address}: {why}; {begin}") from error
+    if answer[3:4] != SETTINGS and os.environ.get("RAY_USE_TLS") != "1":
+        raise SfmError(f"no Ray cluster at {address}: something else answers there; {begin}")

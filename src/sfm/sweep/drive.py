@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import sys
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -50,7 +51,8 @@ class Sweep:
         paths = {"folder": str(self.folder / name), "log": str(log)}
         local = job.demos and Path(job.demos).exists()  # else it is the name of a dataset
         demos = str(Path(job.demos or "").absolute()) if local else job.demos
-        return {"name": name, **paths, "config": to_dict(job.config), "demos": demos, "demo": job.demo}
+        source = {"demos": demos, "demo": job.demo, "argv": sys.argv}
+        return {"name": name, **paths, "config": to_dict(job.config), **source}
 
     def rows(self) -> list[table.Row]:
         """Of all jobs."""
