@@ -53,7 +53,10 @@ def list_() -> None:
             maker = f"{made['all_returns_mean']:.0f} ({maker['steps'] / 1000:,.0f}k steps)"
         steps = " ".join(map(str, sorted(set(demos.length.tolist()))))
         table.add_row(name, str(demos.obs.shape[2]), actions, steps, returns, maker)
-    whole(Console(), table)
+    if table.rows:
+        whole(Console(), table)
+    else:
+        print("no demonstrations are bundled")
 
 
 def inspect(
