@@ -61,6 +61,7 @@ def copied(real: Path, folder: Path, count: int) -> None:
         for name in COPIED:
             if (real / name).exists():
                 shutil.copy(real / name, place)
+        shutil.copytree(real / "policies", place / "policies")
         changed = config | {"task": task, "gamma": gamma, "seed": seed}
         changed["schedule"] = config["schedule"] | {"steps": steps}
         (place / "config.json").write_text(json.dumps(changed))
