@@ -3,7 +3,7 @@
 make study                                  # all of it; days on two cores, and the same command goes on
 make study ARGS=--smoke                     # one seed of two tasks, in minutes
 python -m benchmarks.study --plans 1-methods --workers 1
-python -m benchmarks.study --collect        # only the table, of what has finished so far
+python -m benchmarks.study --collect-only   # only the table, of what has finished so far
 """
 
 import sys
@@ -62,7 +62,8 @@ def prepare(folder: Path) -> None:
 
 
 def collect(folder: Path, table: Path) -> None:
-    for plan in sorted(path for path in folder.iterdir() if (path / "sweep.json").exists()):
+    """Puts what has finished into the table; a folder that is no sweep's has nothing."""
+    for plan in sorted(folder.iterdir()):
         gather(plan.name, plan, table, table)
 
 
