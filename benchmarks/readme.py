@@ -57,7 +57,7 @@ def headline(now: Known) -> str:
     theirs, rows = methods()["SFM (TD7)"], {}
     for (task,), ends in grouped(now.ends(TEN_TASKS), "task").items():
         returns, alike = (np.array([end[name] for end in ends]) for name in ("mean", "likeness"))
-        alike = alike.clip(max=1)  # more tells of a demonstration whose halves differ, not of the policy
+        alike = alike.clip(max=1)  # more tells of a demonstration whose parts differ, not of the policy
         scores = normalised(task, returns)
         minutes = [row["seconds"] / 60 for row in now.of(TEN_TASKS, task=task)]
         paper = theirs[task].mean, normalised(task, theirs[task].mean)

@@ -59,9 +59,17 @@ def test_several_demonstrations_say_how_much_an_expert_differs_from_itself():
     assert Likeness(various, noise(4))(various) > 1.01  # together they are nearer than one is to another
 
 
-def test_the_halves_of_one_demonstration_say_it_where_there_is_no_other():
-    demo = np.concatenate([stride(0.6, 1)[0], stride(1.0, 1)[0]])
-    assert Likeness([demo], noise(4))([demo]) > 1.01
+def test_tenths_of_one_demonstration_in_turn_say_it_where_there_is_no_other():
+    """Where every second tenth is wider, that is the expert's own variety; a wider second half is in both."""
+    narrow, wide = (np.array_split(stride(2.0, 1, spread)[0], 10) for spread in (0.5, 1.0))
+    by_turns = np.concatenate([(narrow, wide)[k % 2][k] for k in range(10)])
+    halves = np.concatenate(narrow[:5] + wide[5:])
+    assert Likeness([by_turns], noise(4))([by_turns]) > 1.1
+    assert Likeness([halves], noise(4))([halves]) < 1.04
+
+
+def test_a_demonstration_of_one_step_is_the_expert_again():
+    assert Likeness([stride(0.8, 1)[0][:2]], noise(4))([stride(0.8, 1)[0][:2]]) == 1
 
 
 def test_the_distance_is_that_of_a_shift_in_one_dimension():

@@ -6,7 +6,7 @@
 D is the sliced Wasserstein distance of order 1 between distributions of (s, s' - s): the mean over random
 directions of the area between two cumulative distributions. It tells apart what has equal means, and s' - s
 tells a stride from a shuffle through the same poses. The expert again is another demonstration or, where
-there is one, its second half beside its first.
+there is one, its even tenths beside its odd ones: halves would tell how getting up differs from standing.
 
 Every coordinate is divided by its spread over demonstration and random actions together. By the demonstration
 alone, what it holds constant would outweigh everything else.
@@ -27,6 +27,7 @@ DIRECTIONS = 512
 QUANTILES = 400  # at which two cumulative distributions are compared
 MOST = 2500  # transitions that are compared: sorting more takes longer, and moves likeness by less than 0.01
 RANDOM_EPISODES = 4
+PARTS = 10  # of one demonstration, which are compared in turn
 PAIRS_OF = 8  # demonstrations, at most, are compared with each other
 
 
@@ -36,6 +37,13 @@ def transitions(episodes: Sequence[np.ndarray], part: Any = slice(None)) -> np.n
     obs, after = (np.concatenate([e[at, part] for e in episodes]) for at in (slice(-1), slice(1, None)))
     some = np.linspace(0, len(obs) - 1, min(len(obs), MOST)).round().astype(int)
     return np.concatenate([obs[some], after[some] - obs[some]], 1)
+
+
+def in_turn(states: np.ndarray) -> list[list[np.ndarray]]:
+    """States [T+1, o] of one episode -> its even tenths and its odd ones; shorter ones have fewer parts."""
+    edges = np.unique(np.linspace(0, len(states) - 1, PARTS + 1).round().astype(int))
+    pieces = [states[a : b + 1] for a, b in itertools.pairwise(edges)]
+    return [pieces[::2], pieces[1::2]] if len(pieces) > 1 else [pieces]
 
 
 class Likeness:
@@ -59,10 +67,11 @@ class Likeness:
         directions = np.random.default_rng(seed).standard_normal((len(self._scale), DIRECTIONS))
         self._directions = (directions / np.linalg.norm(directions, axis=0)).astype(np.float32)
         self._demo = self._quantiles(demos)
-        middle = len(demos[0]) // 2
-        alike = demos[:PAIRS_OF] if len(demos) > 1 else (demos[0][: middle + 1], demos[0][middle:])
-        parts = [self._quantiles([part]) for part in alike if len(part) > 1]
-        apart = [float(np.abs(a - b).mean()) for a, b in itertools.combinations(parts, 2)]
+        alike = [[demo] for demo in demos[:PAIRS_OF]] if len(demos) > 1 else in_turn(demos[0])
+        apart = [
+            float(np.abs(a - b).mean())
+            for a, b in itertools.combinations([self._quantiles(episodes) for episodes in alike], 2)
+        ]
         self._again = sum(apart) / max(len(apart), 1)
         self._random = self.distance(random)
 
