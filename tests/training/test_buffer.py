@@ -104,12 +104,23 @@ def test_the_newest_episodes_are_kept_in_slots_of_their_own(plan):
     for length, terminated in plan:
         layout.place(length, terminated)
     kept = list(layout.episodes)
-    assert [(n, t) for _, n, t in kept] == plan[-len(kept) :]
-    slots = [slot for start, n, _ in kept for slot in range(start, start + n + 1)]
+    assert [(n, t) for _, n, t, _ in kept] == plan[-len(kept) :]
+    slots = [slot for start, n, *_ in kept for slot in range(start, start + n + 1)]
     assert len(set(slots)) == len(slots)  # each state once, none overwritten
     assert 0 <= min(slots) <= max(slots) < CAPACITY
     if len(kept) < len(plan):  # something was given up: then because rows or slots had run out
         assert len(kept) == ROWS or len(slots) > CAPACITY - 3 * (LONGEST + 1)
+
+
+@settings(max_examples=50)
+@given(plans)
+def test_of_older_checkpoints_everything_is_a_visit(plan):
+    layout, restored = Layout(CAPACITY, ROWS), Layout(CAPACITY, ROWS)
+    for length, terminated in plan:
+        layout.place(length, terminated)
+    state = layout.state()
+    restored.restore(state | {"episodes": state["episodes"][:, :3]})
+    assert restored.episodes == layout.episodes
 
 
 @settings(max_examples=50)
@@ -120,9 +131,10 @@ def test_the_table_counts_transitions(plan):
         layout.place(length, terminated)
     table, kept = layout.table(), list(layout.episodes)
     n = len(kept)
-    assert table.total == sum(length for _, length, _ in kept)
+    assert table.total == table.visits == sum(length for _, length, *_ in kept)
     assert table.first[:n].tolist() == [sum(k[1] for k in kept[:i]) for i in range(n)]
     assert (table.first[n:] == np.iinfo(np.int32).max).all()
+    np.testing.assert_array_equal(table.first, table.visit)
 
 
 def test_samples_are_uniform_over_transitions():
@@ -201,8 +213,31 @@ def test_an_episode_that_comes_in_parts_lies_as_if_it_had_come_whole(plan, cuts)
         assert list(layout.episodes) == list(whole[1].episodes)
         np.testing.assert_array_equal(replay.obs, whole[0].obs)
         np.testing.assert_array_equal(replay.reward, whole[0].reward)
-    slots = [slot for start, n, _ in layout.episodes for slot in range(start, start + n + 1)]
+    slots = [slot for start, n, *_ in layout.episodes for slot in range(start, start + n + 1)]
     assert len(slots) == len(set(slots))
+
+
+@settings(max_examples=20)
+@given(
+    st.lists(st.tuples(st.integers(1, LONGEST), st.booleans()), min_size=1, max_size=12), st.integers(1, 40)
+)
+def test_what_is_recent_is_drawn_from_visits_alone(plan, recent):
+    """In this plan a row says whether it is a visit, and not whether it terminated."""
+    layout, replay = Layout(CAPACITY, ROWS), buffer.empty(1, CAPACITY, 2, 1)
+    for number, (length, visit) in enumerate([*plan, (1, True)]):
+        one = episode(number, length, False)
+        replay = add(replay, *buffer.rows_of([layout], [one], visited=int(visit)))
+    stored, table = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
+    kept = [*plan, (1, True)][-len(layout.episodes) :]
+    first = len(plan) + 1 - len(kept)
+    visits = [(first + i, t) for i, (length, visit) in enumerate(kept) if visit for t in range(length)]
+    newest = visits[-min(recent, len(visits)) :]
+    assert table.visits == len(visits)
+    few = table._replace(recent=np.int32(len(newest)))
+    drawn = np.asarray(draw(stored, few, jax.random.key(0), 256, recent=True).obs).astype(int)
+    assert {tuple(row) for row in drawn.tolist()} == set(newest)
+    everything = np.asarray(draw(stored, few, jax.random.key(0), 512).obs).astype(int)
+    assert {number for number, _ in everything.tolist()} == {first + i for i in range(len(kept))}
 
 
 def test_several_environments_at_once():

@@ -5,6 +5,7 @@ import pytest
 
 from sfm.config import BCConfig, ScheduleConfig
 from sfm.envs import make
+from sfm.envs.base import Motion
 from sfm.errors import SfmError
 from sfm.training.clock import SeedProgress
 from sfm.training.experience import Experience
@@ -49,6 +50,34 @@ def test_a_policy_explores_with_noise_of_its_own_in_every_episode():
     e.progress[0].episodes = 2
     others += [played(e, 0, noisy), noise[::-1]]
     assert not any(np.array_equal(noise, other) for other in others)
+
+
+def test_some_environments_begin_each_part_in_a_demonstrated_state_and_visit_nothing():
+    env = make("walker_walk")
+    begin = env.reset(0)
+    height, walking = begin.tolist()[14], np.zeros((3, 9))
+    walking[:, 0] = 1 + height + np.arange(3)  # above every height from which episodes start
+    schedule = ScheduleConfig(envs=4, bursts_per_episode=10, assess_after=10**9, reset_share=0.5)
+    progress = [SeedProgress(0)]
+    e = Experience(schedule, lambda: make("walker_walk"), progress, motion=Motion(walking, np.zeros((3, 9))))
+    assert e.visited == 2
+
+    def heights():
+        """Of the starts of two parts, [2, 4]."""
+        rollout, act = e.begin(0, None)
+        return np.array([rollout.advance(act, until).obs[:, 0, 14] for until in (1, 2)])
+
+    first = heights()
+    known = [env.observe(qpos, np.zeros(9))[14] for qpos in walking]
+    assert np.isin(first[:, 2:], known).all()
+    assert not np.isin(first[:, :2], known).any()
+    np.testing.assert_array_equal(heights(), first)  # a resumed run repeats it
+    progress[0].episodes = 4
+    later = [heights() for progress[0].episodes in range(4, 40, 4)]
+    assert {*np.array(later)[..., 2:].ravel().tolist()} == {float(h) for h in known}
+    assert Experience(schedule, lambda: make("walker_walk"), progress).visited == 4  # without a motion
+    with pytest.raises(SfmError, match="reset_share leaves no environment"):
+        ScheduleConfig(envs=2, reset_share=0.9)
 
 
 def test_fresh_episodes_explore_with_noise_of_their_own_at_every_refresh():

@@ -215,3 +215,24 @@ def test_bouts_hold_each_action_at_a_bound_for_their_share_of_the_time():
 def test_without_a_share_nothing_is_held():
     act = in_bouts(lambda obs, t, group: np.full((1, 1), 0.5), (50, 1, 1), 0.0, np.random.default_rng(0))
     assert all(act(np.zeros((1, 1)), t, slice(0, 1)) == 0.5 for t in range(50))
+
+
+def test_an_environment_that_begins_elsewhere_does_so_in_each_part_whatever_came_before():
+    def act(obs, t, group):
+        return np.full((2, 1), t + 1.0)
+
+    started = []
+
+    def elsewhere(time):
+        started.append(time)
+        envs[1].reset(100 + time)
+        return np.array([100 + time, 0], np.float32)
+
+    envs = [Counter(6), Counter(2)]  # the second ends after two steps
+    begun = Rollout(envs, [10, 20], {1: elsewhere})
+    parts = [begun.advance(act, until) for until in (3, 6)]
+    assert started == [0, 3]
+    assert [part.length.tolist() for part in parts] == [[3, 2], [3, 2]]
+    assert [part.terminated.tolist() for part in parts] == [[False, True], [False, True]]
+    np.testing.assert_array_equal(parts[1].obs[1, :3], [[103, 0], [103, 1], [103, 2]])
+    np.testing.assert_array_equal(parts[1].obs[0], [[10, 3], [10, 4], [10, 5], [10, 6]])

@@ -20,6 +20,10 @@ class ScheduleConfig:
     """Bouts are stretches of about ten decisions in which each action is held at one of its bounds, for no
     smaller push rolls a body over. Random steps consist of them, and at first this share of later ones; it
     falls linearly to nothing in the run's first quarter. With 0 there are none."""
+    reset_share: Share = 0.0
+    """This share of the environments, rounded to whole ones, begins each part of an episode (see
+    `bursts_per_episode`) in a state of the demonstrations, where those have simulator states (qpos, qvel);
+    their steps are learned from, but are no visits of the policy's and are not matched."""
     updates_per_step: Positive = 1.0
     """Each later environment step earns this many updates."""
     bursts_per_episode: AtLeastOne = 1
@@ -65,6 +69,11 @@ class ScheduleConfig:
         """Whether policies have to pass an assessment to be kept."""
         return self.assess_after < self.steps
 
+    @property
+    def resets(self) -> int:
+        """How many environments begin in demonstrated states."""
+        return round(self.reset_share * self.envs)
+
     def __post_init__(self) -> None:
         check(self, "schedule")
         require(self.replay > self.batch, "schedule.replay must exceed schedule.batch")
@@ -73,6 +82,10 @@ class ScheduleConfig:
         require(
             not self.assesses or (self.bursts_per_episode == 1 and not averages),
             "assessing (assess_after < steps) goes only with bursts_per_episode=1 and average_updates=0",
+        )
+        require(
+            self.resets < self.envs,
+            "schedule.reset_share leaves no environment whose episodes begin where the task does: lower it",
         )
         likens = self.likeness_from < 1
         require(

@@ -57,7 +57,9 @@ class Table(NamedTuple):
     length: Array  # [S, E]
     terminated: Array  # [S, E]
     total: Array  # [S], transitions in all
-    recent: Array  # [S], how many of the newest are recent
+    visit: Array  # [S, E], visits in all earlier rows: transitions of episodes that began where the task does
+    visits: Array  # [S], visits in all
+    recent: Array  # [S], how many of the newest visits are recent
 
 
 def empty(seeds: int, capacity: int, obs_dim: int, action_dim: int) -> Replay:
@@ -70,7 +72,7 @@ class Layout:
 
     def __init__(self, capacity: int, rows: int):
         self.capacity, self.rows, self.head = capacity, rows, 0
-        self.episodes: deque[tuple[int, int, bool]] = deque()  # start, length, terminated
+        self.episodes: deque[tuple[int, int, bool, bool]] = deque()  # start, length, terminated, visited
 
     @classmethod
     def holding(cls, transitions: int, longest: int) -> "Layout":
@@ -78,10 +80,11 @@ class Layout:
         capacity = transitions + transitions // longest + longest + 1
         return cls(capacity, capacity // min(longest + 1, 16) + 1)
 
-    def place(self, length: int, terminated: bool, *, goes_on: bool = False) -> int:
-        """Make room for an episode or, if it `goes_on`, for more of the last one; returns its first slot."""
+    def place(self, length: int, terminated: bool, visited: bool = True, *, goes_on: bool = False) -> int:
+        """Make room for an episode or, if it `goes_on`, for more of the last one; returns its first slot.
+        `visited`: whether its transitions count as visits."""
         if goes_on and self.episodes and self.head + length <= self.capacity:
-            whole, before, _ = self.episodes.pop()
+            whole, before, *_ = self.episodes.pop()
             start = self.head - 1  # of the state where the last part ended
         else:
             if self.head + length + 1 > self.capacity:  # an episode never wraps around
@@ -93,32 +96,36 @@ class Layout:
         self.head = start + length + 1
         while self.episodes and (len(self.episodes) >= self.rows or self._overlaps(start)):
             self.episodes.popleft()
-        self.episodes.append((whole, before + length, terminated))
+        self.episodes.append((whole, before + length, terminated, visited))
         return start
 
     def _overlaps(self, start: int) -> bool:
-        old, length, _ = self.episodes[0]
+        old, length, *_ = self.episodes[0]
         return old < self.head and old + length + 1 > start
 
     def table(self) -> Table:
         """One seed's rows, on the host."""
         start, length = np.zeros(self.rows, np.int32), np.zeros(self.rows, np.int32)
-        terminated = np.zeros(self.rows, bool)
+        terminated, visited = np.zeros(self.rows, bool), np.zeros(self.rows, bool)
         for i, row in enumerate(self.episodes):
-            start[i], length[i], terminated[i] = row
-        first = np.cumsum(length, dtype=np.int32) - length
-        first[len(self.episodes) :] = np.iinfo(np.int32).max
-        total = np.int32(length.sum())
-        rows: Any = (start, first, length, terminated, total, total)
+            start[i], length[i], terminated[i], visited[i] = row
+        counted = np.where(visited, length, 0)
+        first, visit = (np.cumsum(n, dtype=np.int32) - n.astype(np.int32) for n in (length, counted))
+        first[len(self.episodes) :] = visit[len(self.episodes) :] = np.iinfo(np.int32).max
+        total, visits = np.int32(length.sum()), np.int32(counted.sum())
+        rows: Any = (start, first, length, terminated, total, visit, visits, visits)
         return Table(*rows)
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint needs."""
-        return {"head": np.int64(self.head), "episodes": np.array(self.episodes, np.int64).reshape(-1, 3)}
+        return {"head": np.int64(self.head), "episodes": np.array(self.episodes, np.int64).reshape(-1, 4)}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         self.head = int(state["head"])
-        self.episodes = deque((int(s), int(n), bool(t)) for s, n, t in state["episodes"])
+        rows = state["episodes"]
+        visited = rows[:, 3] if rows.shape[1] > 3 else np.ones(len(rows))  # older checkpoints: all are visits
+        every = zip(*rows[:, :3].T, visited, strict=True)
+        self.episodes = deque((int(s), int(n), bool(t), bool(v)) for s, n, t, v in every)
 
 
 def stack_tables(layouts: list[Layout]) -> Table:
@@ -126,11 +133,16 @@ def stack_tables(layouts: list[Layout]) -> Table:
 
 
 def rows_of(
-    layouts: list[Layout], episodes: Sequence[Episodes | None], *, go_on: bool = False
+    layouts: list[Layout],
+    episodes: Sequence[Episodes | None],
+    *,
+    go_on: bool = False,
+    visited: int | None = None,
 ) -> tuple[np.ndarray, ...]:
     """Place the episodes of each seed (None: it adds nothing); slots [S, R], obs, action and reward rows.
 
-    If they `go_on`, each seed's one episode is the next part of what it added last.
+    If they `go_on`, each seed's one episode is the next part of what it added last. The first `visited` of
+    each seed count as visits, or all.
     """
     some = next(e for e in episodes if e is not None)
     n, states = some.obs.shape[:2]
@@ -139,7 +151,8 @@ def rows_of(
     for s, (layout, e) in enumerate(zip(layouts, everyone, strict=True)):
         for i in np.flatnonzero(e.length):
             length = int(e.length[i])
-            start = layout.place(length, bool(e.terminated[i]), goes_on=go_on)
+            counts = visited is None or bool(i < visited)
+            start = layout.place(length, bool(e.terminated[i]), counts, goes_on=go_on)
             slots[s, i, : length + 1] = start + np.arange(length + 1)
     action = np.pad(np.stack([e.action for e in everyone]), ((0, 0), (0, 0), (0, 1), (0, 0)))
     reward = np.pad(np.stack([e.reward for e in everyone]), ((0, 0), (0, 0), (0, 1)))
@@ -169,18 +182,19 @@ def sample(
 ) -> Batch:
     """`count` transitions of one seed, uniform with replacement.
 
-    `recent`: of the recent ones, one from each of `count` equal spans of time; so their mean is closer to
+    `recent`: of the recent visits, one from each of `count` equal spans of time; so their mean is closer to
     that of all recent ones than if they were independent. With a `spec`, also what follows each within
     `spec.n_step` steps.
     """
     k_index, k_goal = jax.random.split(key)
     if recent:
         ago = (jnp.arange(count) + jax.random.uniform(k_index, (count,))) / count * table.recent
-        index = table.total - 1 - jnp.clip(ago.astype(jnp.int32), 0, table.recent - 1)
+        index = table.visits - 1 - jnp.clip(ago.astype(jnp.int32), 0, table.recent - 1)
     else:
         index = jax.random.randint(k_index, (count,), 0, table.total)
-    row = jnp.searchsorted(table.first, index, side="right") - 1
-    time = index - table.first[row]
+    first = table.visit if recent else table.first
+    row = jnp.searchsorted(first, index, side="right") - 1
+    time = index - first[row]
     slot = table.start[row] + time
     last = time == table.length[row] - 1
     next_obs = replay.obs[slot + 1]
@@ -219,7 +233,7 @@ def _n_step(replay: Replay, table: Table, row: Array, time: Array, spec: Spec) -
 
 def slots_used(layouts: list[Layout]) -> int:
     """Slots below which everything stored lies, over all seeds."""
-    return max((start + n + 1 for layout in layouts for start, n, _ in layout.episodes), default=0)
+    return max((start + n + 1 for layout in layouts for start, n, *_ in layout.episodes), default=0)
 
 
 def to_host(replay: Replay, used: int) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What the seeds live through: their training environments, and the replay that takes their episodes."""
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,13 +9,14 @@ import numpy as np
 
 from sfm.config import ScheduleConfig
 from sfm.envs import Env
+from sfm.envs.base import Motion, MujocoEnv, as_mujoco
 from sfm.errors import SfmError
 from sfm.training import buffer
 from sfm.training.buffer import Episodes, Layout, Table
 from sfm.training.clock import SeedProgress
 from sfm.training.device import Device
-from sfm.training.rollout import REFRESH, TRAIN, Act, Rollout, acting, in_bouts, play, reset_seed
-from sfm.training.streams import ACT, FRESH, draws
+from sfm.training.rollout import REFRESH, TRAIN, Act, Elsewhere, Rollout, acting, in_bouts, play, reset_seed
+from sfm.training.streams import ACT, FRESH, RESET, draws
 
 
 class Experience:
@@ -24,8 +26,10 @@ class Experience:
         make_env: Callable[[], Env],
         progress: Sequence[SeedProgress],
         action_repeat: int = 1,
+        motion: Motion | None = None,
     ):
-        """`action_repeat`: environment steps per step of what `make_env` makes."""
+        """`action_repeat`: environment steps per step of what `make_env` makes. `motion`: the states of the
+        demonstrations in which some environments begin."""
         first = [make_env() for _ in range(schedule.envs)]
         shared = schedule.bursts_per_episode == 1  # whole episodes are collected one seed after another
         others = [first if shared else [make_env() for _ in first] for _ in progress[1:]]
@@ -33,6 +37,9 @@ class Experience:
         self.schedule = schedule
         self.progress, self.action_repeat = progress, action_repeat
         self.env = env = first[0]
+        self.motion = motion
+        self.visited = len(first) - (schedule.resets if motion and as_mujoco(env) else 0)
+        """How many environments begin where the task does: their steps are the policy's visits."""
         self.capacity = schedule.replay  # transitions
         part = math.ceil(env.max_steps / schedule.bursts_per_episode)
         self.part_ends = [*range(part, env.max_steps, part), env.max_steps]  # steps of an episode
@@ -72,13 +79,27 @@ class Experience:
             act = lambda obs, t, group: action[t, group]  # noqa: E731
         s = self.schedule
         left = 1.0 if policy is None else s.bouts * max(0.0, 1 - 4 * p.steps / s.steps)
-        return Rollout(envs, starts), in_bouts(act, shape, left, draw) if s.bouts else act
+        acts = in_bouts(act, shape, left, draw) if s.bouts else act
+        return Rollout(envs, starts, self._elsewhere(i)), acts
+
+    def _elsewhere(self, i: int) -> Elsewhere:
+        """How the environments of a seed begin that do not begin where the task does."""
+        p, shown = self.progress[i], [as_mujoco(env) for env in self.train_envs[i]]
+
+        def start(k: int, env: MujocoEnv, time: int) -> np.ndarray:
+            assert self.motion is not None
+            at = draws(p.seed, RESET, p.episodes + k).integers(len(self.motion.qpos), size=self.part_ends[-1])
+            return env.set_state(self.motion.qpos[at[time]], self.motion.qvel[at[time]])
+
+        those = enumerate(shown[self.visited :], self.visited)
+        return {k: functools.partial(start, k, env) for k, env in those if env is not None}
 
     def add(self, device: Device, new: dict[int, Episodes], *, first: bool) -> None:
         """Parts of the episodes of some seeds; the `first` ones, or more of the same episodes."""
         if any(e.length.any() for e in new.values()):
             everyone = [new.get(i) for i in range(len(self.progress))]
-            rows = buffer.rows_of(self.layouts, everyone, go_on=self.grows and not first)
+            goes_on = self.grows and not first
+            rows = buffer.rows_of(self.layouts, everyone, go_on=goes_on, visited=self.visited)
             self.replay = device.add(self.replay, *rows)
 
     def fresh(self, i: int, count: int, policy: Any) -> Episodes:

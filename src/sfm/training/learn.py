@@ -111,7 +111,7 @@ class Learning:
     def _table(self) -> Table:
         table = self.experience.table()
         done = np.array([p.steps for p in self.progress]) / self.clock.schedule.steps
-        recent = self.device.agent.objective.recent(np.asarray(table.total), done.clip(0, 1))
+        recent = self.device.agent.objective.recent(np.asarray(table.visits), done.clip(0, 1))
         return table._replace(recent=recent.astype(np.int32))
 
     def settle(self) -> None:

@@ -54,7 +54,8 @@ class Training:
         """`beginning`: the policy that every seed starts with, if any."""
         self.config, s = config, config.schedule
         self.progress = [SeedProgress(config.seed + k) for k in range(config.seeds)]
-        self.experience = Experience(s, make_env, self.progress, config.action_repeat)
+        motion = demos and demos.motion()
+        self.experience = Experience(s, make_env, self.progress, config.action_repeat, motion)
         env = self.experience.env
         part = matched(demos, config.match, env)
         check_part(config, part, env)
@@ -144,7 +145,7 @@ class Training:
         rows = {i: self.progress[i].row() for i in running}
         for i, e in episodes.items():
             if rewarded(self.experience.env):
-                rows[i]["train/return"] = float(e.returns.mean())
+                rows[i]["train/return"] = float(e.returns[: self.experience.visited].mean())
         if self.config.schedule.assesses:
             self._assess(episodes, rows)
         self._refresh(running, rows)

@@ -7,7 +7,7 @@ groups depend on N alone, so that the number of cores decides nothing but the ti
 import functools
 import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -26,6 +26,9 @@ BOUT = 10  # decisions, on average
 Act = Callable[[np.ndarray, int, slice], np.ndarray]
 """(obs [K, o], time, which K of the N environments) -> action [K, a]; called from several threads."""
 
+Elsewhere = Mapping[int, Callable[[int], np.ndarray]]
+"""By environment: sets it to a state, when the rollout goes on at this time; its observation [o]."""
+
 
 @functools.cache
 def _threads() -> ThreadPoolExecutor:
@@ -40,8 +43,9 @@ def reset_seed(seed: int, stream: int, episode: int) -> int:
 class Rollout:
     """One episode from each of N environments in lockstep, in the making; those that end early wait."""
 
-    def __init__(self, envs: Sequence[Env], seeds: Sequence[int]):
-        self.envs, self.seeds = envs, seeds
+    def __init__(self, envs: Sequence[Env], seeds: Sequence[int], elsewhere: Elsewhere | None = None):
+        """`elsewhere`: which environments begin anew in a state of their own whenever the rollout goes on."""
+        self.envs, self.seeds, self.elsewhere = envs, seeds, elsewhere or {}
         n, self.steps = len(envs), max(env.max_steps for env in envs)
         self.obs = np.zeros((n, self.steps + 1, envs[0].obs_dim), np.float32)
         self.action = np.zeros((n, self.steps, envs[0].action_dim), np.float32)
@@ -58,6 +62,8 @@ class Rollout:
             for i, (env, seed) in enumerate(zip(self.envs, self.seeds, strict=True)):
                 self.obs[i, 0] = env.reset(seed)
         begin, self.time = self.time, until
+        for i, start in self.elsewhere.items():
+            self.obs[i, begin], self.running[i], self.terminated[i] = start(begin), True, False
         play = functools.partial(self._play, act, range(begin, until))
         try:
             for _ in map(play, self.groups) if len(self.groups) == 1 else _threads().map(play, self.groups):

@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 
-ACT, UPDATE, FRESH, FIT, INIT, WARM = range(6)
+ACT, UPDATE, FRESH, FIT, INIT, WARM, RESET = range(7)
 
 
 def key(seed: int, stream: int, count: int) -> jax.Array:
