@@ -34,7 +34,7 @@ from sfm.errors import SfmError
         ({"normalise": "features", "objective": RewardConfig()}, "the objective 'reward' has no features"),
         (
             {"objective": SFMConfig(features=FeatureConfig(method="fdm+fourier"))},
-            "fourier and steps features see standardised states",
+            "fourier, steps and landmarks see standardised states",
         ),
         ({"schedule": ScheduleConfig(chunk=25)}, "schedule.chunk must be a multiple of learner.actor_delay"),
         ({"learner": TD7Config(target_interval=100)}, "multiple of learner.target_interval"),

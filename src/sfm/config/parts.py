@@ -16,7 +16,7 @@ from sfm.config.checks import (
 )
 from sfm.errors import unknown
 
-METHODS = ("fdm", "idm", "ae", "random", "hr", "adversarial", "fourier", "steps")
+METHODS = ("fdm", "idm", "ae", "random", "hr", "adversarial", "fourier", "steps", "landmarks")
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class FeatureConfig:
     method: str = "fdm"
     """The features learn by a forward model (`fdm`), an inverse model (`idm`), an autoencoder (`ae`), not at
     all (`random`), as Hilbert representations (`hr`), to tell the policy's states from the expert's
-    (`adversarial`), or are random waves (`fourier`) or soft steps (`steps`) that are never trained; several
-    stand side by side as in `fourier+fdm`."""
+    (`adversarial`), are random waves (`fourier`) or soft steps (`steps`) that are never trained, or tell how
+    near states of the demonstrations are (`landmarks`); several stand side by side as in `fourier+fdm`."""
     dim: AtLeastOne = 128
     """Each method gives this many features."""
     width: AtLeastOne = 1024
@@ -47,13 +47,14 @@ class FeatureConfig:
     state_by: Literal["number", "observation"] = "number"
     """Each number of the state counts alike, or each observation that the environment names, shared by its
     numbers, so that many of one kind do not outvote the one that matters: in the state beside phi, and in
-    what waves and steps see."""
+    what waves, steps and landmarks see."""
     alive_weight: NotNegative = 0.0
     """Where episodes can end before their time limit, one more feature has this value until they do, so that
     the policy learns to last as long as the expert."""
     bandwidths: tuple[float, ...] = (0.3, 0.7, 1.75)
     """Waves and steps have these widths in turn, in units of the root mean square distance of two
-    standardised states, in what the feature sees of them."""
+    standardised states, in what the feature sees of them; landmarks in units of that of two demonstrated
+    states."""
     coordinates: tuple[int, ...] = ()
     """Each wave or step sees only this many coordinates of the state, drawn at random, or all with 0; several
     numbers are taken in turn, and none given means all."""

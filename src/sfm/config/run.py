@@ -97,9 +97,13 @@ class Config:
         require(can, f"n_step above 1 does not work with the objective '{kind}'")
         can = self.normalise != "features" or isinstance(self.objective, SFMConfig)
         require(can, f"the objective '{kind}' has no features: normalise must be none or all")
-        fixed = {"fourier", "steps"} & set(getattr(getattr(self.objective, "features", None), "methods", ()))
+        fixed = {"fourier", "steps", "landmarks"} & set(
+            getattr(getattr(self.objective, "features", None), "methods", ())
+        )
         can = not fixed or self.normalise != "none"
-        require(can, "fourier and steps features see standardised states: normalise must be features or all")
+        require(
+            can, "fourier, steps and landmarks see standardised states: normalise must be features or all"
+        )
         can = self.schedule.average_updates == 0 or not isinstance(self.objective, BCConfig)
         require(
             can, f"average_updates does not work with the objective '{kind}', which keeps what validates best"

@@ -6,13 +6,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import DIM, SPEC, assert_close, on_host, random_batch, rng, same, small_sfm
+from helpers import DIM, SPEC, assert_close, on_host, random_batch, random_demos, rng, same, small_sfm
 
 from sfm.agents.objectives.features import Hilbert
 from sfm.agents.objectives.sfm import make_features
 from sfm.agents.types import Batch
 
 KEY = jax.random.key(0)
+DEMOS = random_demos()
 METHODS = ["fdm", "idm", "ae", "hr", "random", "adversarial"]
 
 
@@ -38,7 +39,7 @@ def history():
         @jax.jit
         def run(start, f=f):
             def step(s, _):
-                s, phi, metrics = f.learn(s, batch)
+                s, phi, metrics = f.learn(s, batch, DEMOS)
                 return s, (phi[:2], metrics)
 
             after, (phis, metrics) = jax.lax.scan(step, start, length=200)
@@ -110,7 +111,7 @@ def test_the_hilbert_loss_is_the_weighted_error_of_both_twins(expectile):
     advantage = reward + go_on * distance(targets, following).min(0) - distance(targets, obs).mean(0)
     weight = np.where(advantage >= 0, expectile, 1 - expectile)
     expected = (weight * (q - distance(online, obs)) ** 2).mean(-1).sum()
-    after, _, metrics = jax.jit(f.learn)(state, batch)
+    after, _, metrics = jax.jit(f.learn)(state, batch, DEMOS)
     assert float(metrics["feature_loss"]) == pytest.approx(expected, rel=1e-4)
     moved = jax.tree.map(lambda t, o: t + 0.005 * (o - t), state.target, after.phi.net)
     assert_close(after.target, moved)
@@ -127,7 +128,7 @@ def test_hilbert_distance_on_a_chain_is_the_discounted_number_of_steps():
 
     @jax.jit
     def run(start):
-        after, _ = jax.lax.scan(lambda x, _: (f.learn(x, batch)[0], None), start, length=1000)
+        after, _ = jax.lax.scan(lambda x, _: (f.learn(x, batch, DEMOS)[0], None), start, length=1000)
         return jnp.linalg.norm(f.phi(after)(s) - f.phi(after)(g), axis=-1)
 
     steps = pairs[:, 1] - pairs[:, 0]
@@ -142,96 +143,14 @@ def test_every_method_is_made_and_has_the_named_shape():
         assert {(4, 16), (16, 16), (16, DIM)} <= shapes
 
 
-def gaussian(a, b, sigma):
-    return np.exp(-np.square(a[:, None] - b[None]).sum(-1) / (2 * sigma**2))
-
-
-@pytest.mark.parametrize("bandwidths", [(0.5,), (0.3, 1.0)])
-def test_waves_are_gaussian_kernels_of_their_bandwidths(bandwidths):
-    """<phi(s), phi(s')> / d is their mean, to the order of 1 / sqrt(d)."""
-    f, waves = features("fourier", dim=20_000, bandwidths=bandwidths)
-    states = np.random.default_rng(1).standard_normal((6, SPEC.obs_dim)).astype(np.float32)
-    phi = np.asarray(f.phi(waves)(states))
-    distance = (2 * SPEC.obs_dim) ** 0.5
-    expected = np.mean([gaussian(states, states, distance * b) for b in bandwidths], axis=0)
-    np.testing.assert_allclose(phi @ phi.T / phi.shape[1], expected, atol=0.04)
-
-
-def test_waves_see_as_many_coordinates_as_asked_for():
-    """And those of so many coordinates are a kernel of the same distance relative to what they see."""
-    f, waves = features("fourier", dim=6_000, coordinates=(1, 2), bandwidths=(0.5, 1.0))
-    weight = np.asarray(f.phi(waves).weight)
-    each = (weight != 0).sum(0)
-    np.testing.assert_array_equal(each, np.resize([1, 2], 6_000))
-    assert (weight != 0).mean(1) == pytest.approx(1.5 / SPEC.obs_dim, abs=0.03)  # no coordinate is preferred
-    for k, column, width in ((1, 0, 0.5), (2, 1, 0.5), (1, 2, 1.0), (2, 3, 1.0)):
-        spread = np.sqrt(np.square(weight[:, column::4]).sum() / (1500 * k))
-        assert spread == pytest.approx(1 / (width * (2 * k) ** 0.5), rel=0.05)
-
-
-@pytest.mark.parametrize("coordinates", [1, 2, 0])
-def test_waves_see_each_observation_alike_if_asked_to(coordinates):
-    """A pose of seven numbers and one height: half of what a wave sees is the height."""
-    spec = SPEC._replace(
-        obs_dim=9, observation=("pose",) * 4 + ("height",) + ("pose",) * 4, matched=tuple(range(8))
-    )
-    alike = {"coordinates": (coordinates,), "state_by": "observation"}
-    config = small_sfm("fourier", dim=8_000, bandwidths=(1.0,), **alike)
-    weight = np.asarray(make_features(config.features, spec).init(rng()).weight)
-    seen = np.square(weight).sum(1) if coordinates == 0 else (weight != 0).sum(1)
-    share = seen / seen.sum()
-    expected = {1: 1 / 2, 2: (1 / 2 + 1 / 2 * 7 / 13) / 2, 0: 1 / 2}[
-        coordinates
-    ]  # 2: as first, or after a pose
-    assert share[4] == pytest.approx(expected, rel=0.05)
-    np.testing.assert_allclose(np.delete(share, 4), (1 - share[4]) / 7, rtol=0.15)
-
-
-@pytest.mark.parametrize("coordinates", [(), (1, 0)])
-def test_steps_are_shares_beyond_thresholds_along_unit_directions(coordinates):
-    """Narrow ones: their means are 1 - 2 F(b), and the thresholds b spread like the states."""
-    f, steps = features("steps", dim=4_000, bandwidths=(1e-3,), coordinates=coordinates)
-    weight, shift = np.asarray(f.phi(steps).weight), np.asarray(f.phi(steps).shift)
-    steepness = np.linalg.norm(weight, axis=0)
-    np.testing.assert_allclose(steepness, 1e3 / 2**0.5, rtol=1e-5)
-    each = (weight != 0).sum(0)
-    np.testing.assert_array_equal(each, np.resize([k or SPEC.obs_dim for k in coordinates or (0,)], 4_000))
-    threshold = -shift / steepness
-    assert threshold.std() == pytest.approx(1.2, rel=0.05)
-    states = np.random.default_rng(1).standard_normal((2_000, SPEC.obs_dim)).astype(np.float32)
-    beyond = (states @ (weight / steepness) > threshold).mean(0)
-    np.testing.assert_allclose(np.asarray(f.phi(steps)(states)).mean(0), 2 * beyond - 1, atol=0.02)
-
-
-def test_steps_point_to_the_expert_from_far_away():
-    """The gap of means grows with the distance of two states, where that of waves comes round again."""
-    f, steps = features("steps", dim=2_000, coordinates=(1, 0))
-    far = np.linspace(0, 6, 7, dtype=np.float32)[:, None] * np.ones(SPEC.obs_dim, np.float32)
-    phi = np.asarray(f.phi(steps)(far))
-    gap = np.square(phi - phi[0]).mean(1)
-    assert (np.diff(gap) > 0).all()
-
-
-@pytest.mark.parametrize("method", ["fourier", "steps"])
-def test_behaviours_with_equal_means_are_told_apart(method):
-    """All mass at 0, or half at -2 and half at 2: a mean of states sees no difference."""
-    f, waves = features(method, dim=512)
-    still, swinging = np.zeros((2, 200, SPEC.obs_dim), np.float32)
-    swinging[::2, 0], swinging[1::2, 0] = -2.0, 2.0
-    phi = f.phi(waves)
-    gap = np.square(phi(still).mean(0) - phi(swinging).mean(0)).mean()
-    assert gap > 0.05
-    assert np.square(phi(swinging[:100]).mean(0) - phi(swinging[100:]).mean(0)).mean() < 1e-10
-
-
 def test_methods_side_by_side_are_each_as_alone():
     batch = moving()
     both, state = features("fourier+fdm")
-    after, phi, metrics = jax.jit(both.learn)(state, batch)
+    after, phi, metrics = jax.jit(both.learn)(state, batch, DEMOS)
     assert phi.shape == (64, 2 * DIM)
     for name, part in zip(("fourier", "fdm"), np.split(np.asarray(phi), 2, -1), strict=True):
         alone, _ = features(name)
-        learned, expected, told = jax.jit(alone.learn)(state[name], batch)
+        learned, expected, told = jax.jit(alone.learn)(state[name], batch, DEMOS)
         assert_close(part, expected)
         assert_close(after[name], learned)
         for k, v in told.items():

@@ -8,7 +8,7 @@ from jax import Array
 from sfm.agents.objectives.cost import gradient_penalty
 from sfm.agents.objectives.features import Trunk, make_trunk
 from sfm.agents.optim import Trained, adam
-from sfm.agents.types import Batch, Metrics, Spec
+from sfm.agents.types import Batch, ExpertStates, Metrics, Spec
 from sfm.config import FeatureConfig
 
 
@@ -23,7 +23,9 @@ class Adversarial:
     def phi(self, f: Trained[Trunk]) -> Trunk:
         return f.net
 
-    def learn(self, f: Trained[Trunk], batch: Batch) -> tuple[Trained[Trunk], Array, Metrics]:
+    def learn(
+        self, f: Trained[Trunk], batch: Batch, demos: ExpertStates
+    ) -> tuple[Trained[Trunk], Array, Metrics]:
         return f, f.net(batch.obs), {}
 
     def fit(

@@ -11,10 +11,8 @@ from jax import Array
 
 from sfm.agents.nets import MLP, ensemble, first, joined, scaled_l2_norm
 from sfm.agents.optim import Trained, adam, copy, polyak
-from sfm.agents.types import Batch, Metrics, Spec
+from sfm.agents.types import Batch, ExpertStates, Metrics, Spec
 from sfm.config import FeatureConfig
-
-THRESHOLDS = 1.2  # spread of those of steps, where states have a spread of 1
 
 
 class Features(Protocol):
@@ -26,7 +24,7 @@ class Features(Protocol):
         """The network: [..., o] -> [..., d]."""
         ...
 
-    def learn(self, f: Any, batch: Batch) -> tuple[Any, Array, Metrics]:
+    def learn(self, f: Any, batch: Batch, demos: ExpertStates) -> tuple[Any, Array, Metrics]:
         """One step. Returns (state, phi(s) [B, d] before it, metrics); phi(s) is computed once."""
         ...
 
@@ -47,67 +45,8 @@ def make_trunk(config: FeatureConfig, spec: Spec, rng: np.random.Generator, *, n
     return Trunk(MLP(sizes, rng, stem=True), normed)
 
 
-class Waves(eqx.Module):
-    """phi(s) = sqrt(2) cos(W s + b): random Fourier features (Rahimi and Recht 2007).
-
-    <phi(s), phi(s')> / d is about the mean of Gaussian kernels, one for each bandwidth. So equal means of phi
-    are equal distributions of states, as far as the kernels can tell, and not only equal mean states.
-    """
-
-    weight: Array | np.ndarray
-    phase: Array | np.ndarray
-
-    def __call__(self, obs: Array) -> Array:
-        return 2**0.5 * jnp.cos(obs @ self.weight + self.phase)
-
-
-class Steps(eqx.Module):
-    """phi(s) = tanh(W s + b): soft steps along random directions.
-
-    The mean of a step tells which share of states lies beyond its threshold. So equal means are equal
-    distributions along every direction; the gap is about a sliced Cramer distance. Unlike a wave a step does
-    not come round again: however far away a state is, the witness points to where the expert has more.
-    """
-
-    weight: Array | np.ndarray
-    shift: Array | np.ndarray
-
-    def __call__(self, obs: Array) -> Array:
-        return jnp.tanh(obs @ self.weight + self.shift)
-
-
-def make_waves(config: FeatureConfig, spec: Spec, rng: np.random.Generator) -> Waves:
-    direction, sees, width = _directions(config, spec, rng)
-    distance = (2 * sees) ** 0.5  # of two standardised states, root mean square
-    weight = direction / (width * distance)
-    return Waves(weight.astype(np.float32), rng.uniform(0, 2 * np.pi, config.dim).astype(np.float32))
-
-
-def make_steps(config: FeatureConfig, spec: Spec, rng: np.random.Generator) -> Steps:
-    direction, _, width = _directions(config, spec, rng)
-    steepness = 1 / (width * 2**0.5)  # that distance along one direction
-    weight = steepness * direction / np.linalg.norm(direction, axis=0)
-    shift = -steepness * THRESHOLDS * rng.standard_normal(config.dim)
-    return Steps(weight.astype(np.float32), shift.astype(np.float32))
-
-
-def _directions(
-    config: FeatureConfig, spec: Spec, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Normal numbers [o, d] in the coordinates that a feature sees; how many those are and its width, [d]."""
-    shape = o, d = spec.matched_dim, config.dim
-    counts = [min(k, o) or o for k in config.coordinates or (o,)]
-    sees = np.resize(counts, d)
-    odds = spec.portion if config.state_by == "observation" else np.ones(o)
-    odds = (odds / odds.mean())[:, None]
-    drawn = (rng.standard_exponential(shape) / odds).argsort(0).argsort(0) < sees  # without replacement
-    seen = np.where(sees == o, np.sqrt(odds), drawn)
-    width = np.resize(np.repeat(config.bandwidths, len(counts)), d)  # every pair of both comes in turn
-    return seen * rng.standard_normal(shape), sees, width
-
-
 class Fixed:
-    """Features that are never trained: a random network or waves."""
+    """Features that are never trained: a random network, waves or steps."""
 
     def __init__(self, config: FeatureConfig, spec: Spec, make: Callable[..., Any] = make_trunk):
         self.config, self.spec, self.make = config, spec, make
@@ -118,7 +57,7 @@ class Fixed:
     def phi(self, f: Any) -> Any:
         return f
 
-    def learn(self, f: Any, batch: Batch) -> tuple[Any, Array, Metrics]:
+    def learn(self, f: Any, batch: Batch, demos: ExpertStates) -> tuple[Any, Array, Metrics]:
         return f, f(batch.obs), {}
 
 
@@ -135,8 +74,10 @@ class SideBySide:
         phis = [part.phi(f[name]) for name, part in self.parts.items()]
         return lambda obs: joined(*(phi(obs) for phi in phis))
 
-    def learn(self, f: dict[str, Any], batch: Batch) -> tuple[dict[str, Any], Array, Metrics]:
-        learned = {name: part.learn(f[name], batch) for name, part in self.parts.items()}
+    def learn(
+        self, f: dict[str, Any], batch: Batch, demos: ExpertStates
+    ) -> tuple[dict[str, Any], Array, Metrics]:
+        learned = {name: part.learn(f[name], batch, demos) for name, part in self.parts.items()}
         metrics = {f"{name}/{k}": v for name, (_, _, told) in learned.items() for k, v in told.items()}
         states = {name: state for name, (state, _, _) in learned.items()}
         return states, joined(*(phi for _, phi, _ in learned.values())), metrics
@@ -179,7 +120,9 @@ class Predictive:
     def phi(self, f: Trained[PhiHead]) -> Trunk:
         return f.net.phi
 
-    def learn(self, f: Trained[PhiHead], batch: Batch) -> tuple[Trained[PhiHead], Array, Metrics]:
+    def learn(
+        self, f: Trained[PhiHead], batch: Batch, demos: ExpertStates
+    ) -> tuple[Trained[PhiHead], Array, Metrics]:
         def loss(net: PhiHead):
             phi = net.phi(batch.obs)
             prediction = net.head(joined(phi, *self.task.sees(net.phi, batch)))
@@ -207,7 +150,9 @@ class Hilbert:
     def phi(self, f: HilbertState) -> Trunk:
         return first(f.phi.net)
 
-    def learn(self, f: HilbertState, batch: Batch) -> tuple[HilbertState, Array, Metrics]:
+    def learn(
+        self, f: HilbertState, batch: Batch, demos: ExpertStates
+    ) -> tuple[HilbertState, Array, Metrics]:
         c = self.config
         reached = jnp.linalg.norm(batch.obs - batch.goal, axis=-1) < 1e-6
         goal, now, nxt = (_each(f.target, x) for x in (batch.goal, batch.obs, batch.next_obs))

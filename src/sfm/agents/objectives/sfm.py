@@ -27,9 +27,8 @@ from sfm.agents.objectives.features import (
     Hilbert,
     Predictive,
     SideBySide,
-    make_steps,
-    make_waves,
 )
+from sfm.agents.objectives.maps import Landmarks, make_steps, make_waves
 from sfm.agents.optim import Average, Moments, zeros
 from sfm.agents.types import Batch, Context, ExpertStates, Metrics, Spec, ValueFn
 from sfm.config import FeatureConfig, SFMConfig
@@ -39,7 +38,12 @@ CENTRE_DECAY = 0.995  # of the running mean of phi, per update
 
 
 def make_features(config: FeatureConfig, spec: Spec) -> Features:
-    kinds: dict[str, Any] = {"random": Fixed, "hr": Hilbert, "adversarial": Adversarial}
+    kinds: dict[str, Any] = {
+        "random": Fixed,
+        "hr": Hilbert,
+        "adversarial": Adversarial,
+        "landmarks": Landmarks,
+    }
     kinds["fourier"] = functools.partial(Fixed, make=make_waves)
     kinds["steps"] = functools.partial(Fixed, make=make_steps)
     kinds |= {name: functools.partial(Predictive, task=task) for name, task in PREDICTIONS.items()}
@@ -145,8 +149,10 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
             o = o._replace(moments=o.moments.add(self.spec.part(context.batch.obs)))
         batch = context.batch.seen(functools.partial(self._seen, o))
 
+        demos = context.demos._replace(obs=self._seen(o, context.demos.obs))
+
         def learn(f):
-            return self.features.learn(f, batch)
+            return self.features.learn(f, batch, demos)
 
         def rest(f):
             *_, metrics = jax.eval_shape(learn, f)
