@@ -125,7 +125,11 @@ def least(config: Config) -> float:
 
 def _sfm(o: SFMConfig, it: Learning, batch: int, ahead: int) -> tuple[float, float]:
     """Per row: of every update, and of an actor step."""
-    hidden = () if o.features.method in ("fourier", "steps") else (o.features.width,) * o.features.depth
+    hidden = (
+        ()
+        if o.features.method in ("fourier", "steps", "landmarks")
+        else (o.features.width,) * o.features.depth
+    )
     phi = Net((OBS, *hidden, o.features.dim))
     independent = o.witness_batch == "independent"
     now, following = (it.act + it.psi, it.act + it.psi) if independent else (0, it.value_next)
@@ -150,6 +154,7 @@ def _features(f: FeatureConfig, phi: Net) -> float:
         "random": phi.forward,
         "fourier": phi.forward,
         "steps": phi.forward,
+        "landmarks": phi.forward,
         "adversarial": phi.forward,
     }[f.method]
 

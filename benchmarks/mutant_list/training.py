@@ -46,7 +46,7 @@ TRAINING: dict[str, tuple[str, str, str, str]] = {
     ),
     "replay: recent window from the oldest": (
         BUFFER,
-        "index = table.total - 1 - jnp.clip(ago",
+        "index = table.visits - 1 - jnp.clip(ago",
         "index = jnp.clip(ago",
         T_BUFFER,
     ),

@@ -112,7 +112,9 @@ def test_phi_learns_from_its_own_loss_alone():
     """The features after an update are those of their own step, whatever critic and actor do."""
     agent, start = make(objective=small_sfm("fdm"), actor_delay=1)
     states, _ = updates(agent, start, 1)
-    alone, _, _ = jax.jit(agent.objective.features.learn)(start.objective.features, random_batch())  # pyright: ignore
+    alone, _, _ = jax.jit(agent.objective.features.learn)(  # pyright: ignore
+        start.objective.features, random_batch(), random_demos()
+    )
     assert_close(states[1].objective.features.net, alone.net, atol=1e-5)
 
 
