@@ -119,12 +119,22 @@ def test_a_landmark_tells_how_near_it_is_in_units_of_the_distance_of_demonstrate
     demos = random_demos((9,))
     phi, at = placed(demos, 10, bandwidths=(0.5, 2.0))
     apart = np.square(at[:, None] - at[None]).sum(-1)  # each pair, and each state with itself
-    unit = np.sqrt(apart.mean())
+    unit = np.sqrt(apart.mean() + 2 * SPEC.obs_dim * 0.1**2)  # no number's spread counts as nothing
     obs = np.random.default_rng(3).normal(size=(7, SPEC.obs_dim)).astype(np.float32)
     width = np.tile([0.5, 2.0], 5) * unit
     expected = 2 / (1 + np.square(obs[:, None] - at[None]).sum(-1) / width**2)
     np.testing.assert_allclose(phi(obs), expected, rtol=1e-4)
     np.testing.assert_allclose(np.diagonal(phi(at)), 2, rtol=1e-4)
+
+
+def test_landmarks_see_as_many_coordinates_as_asked_for():
+    phi, at = placed(random_demos((9,)), 600, coordinates=(1, 0), bandwidths=(1.0,))
+    sight = np.asarray(phi.sight)
+    np.testing.assert_array_equal(sight[1::2], 1)
+    np.testing.assert_array_equal((sight[::2] == 1).sum(1), 1)
+    assert sight[::2].mean(0) == pytest.approx(1 / SPEC.obs_dim, abs=0.08)  # none is preferred
+    moved = at[0] + np.where(sight[0], 0.0, 5.0).astype(np.float32)  # in what the first does not see
+    assert float(phi(moved)[0]) == pytest.approx(2, rel=1e-3)
 
 
 def test_landmarks_see_each_observation_alike_if_asked_to():

@@ -13,7 +13,8 @@ from sfm.agents.types import Batch, ExpertStates, Metrics, Spec
 from sfm.config import FeatureConfig
 
 THRESHOLDS = 1.2  # spread of those of steps, where states have a spread of 1
-NEAR = 2.0  # what a landmark's feature is at the landmark; about as large as steps, on average
+NEAR = 2.0  # a landmark's feature at the landmark, so that it varies about as much as a step
+LEAST_SPREAD = 0.1  # of what is demonstrated, for the width of landmarks: some numbers never change there
 
 
 class Waves(eqx.Module):
@@ -46,24 +47,26 @@ class Steps(eqx.Module):
 
 
 def make_waves(config: FeatureConfig, spec: Spec, rng: np.random.Generator) -> Waves:
-    direction, sees, width = _directions(config, spec, rng)
+    seen, sees, width = _sight(config, spec, rng)
+    direction = seen * rng.standard_normal(seen.shape)
     distance = (2 * sees) ** 0.5  # of two standardised states, root mean square
     weight = direction / (width * distance)
     return Waves(weight.astype(np.float32), rng.uniform(0, 2 * np.pi, config.dim).astype(np.float32))
 
 
 def make_steps(config: FeatureConfig, spec: Spec, rng: np.random.Generator) -> Steps:
-    direction, _, width = _directions(config, spec, rng)
+    seen, _, width = _sight(config, spec, rng)
+    direction = seen * rng.standard_normal(seen.shape)
     steepness = 1 / (width * 2**0.5)  # that distance along one direction
     weight = steepness * direction / np.linalg.norm(direction, axis=0)
     shift = -steepness * THRESHOLDS * rng.standard_normal(config.dim)
     return Steps(weight.astype(np.float32), shift.astype(np.float32))
 
 
-def _directions(
+def _sight(
     config: FeatureConfig, spec: Spec, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Normal numbers [o, d] in the coordinates that a feature sees; how many those are and its width, [d]."""
+    """What each feature sees of each coordinate, [o, d]; how many coordinates those are and its width, [d]."""
     shape = o, d = spec.matched_dim, config.dim
     counts = [min(k, o) or o for k in config.coordinates or (o,)]
     sees = np.resize(counts, d)
@@ -71,7 +74,7 @@ def _directions(
     drawn = (rng.standard_exponential(shape) / odds).argsort(0).argsort(0) < sees  # without replacement
     seen = np.where(sees == o, np.sqrt(odds), drawn)
     width = np.resize(np.repeat(config.bandwidths, len(counts)), d)  # every pair of both comes in turn
-    return seen * rng.standard_normal(shape), sees, width
+    return seen, sees, width
 
 
 def _odds(config: FeatureConfig, spec: Spec) -> np.ndarray:
@@ -81,25 +84,27 @@ def _odds(config: FeatureConfig, spec: Spec) -> np.ndarray:
 
 
 class Places(NamedTuple):
-    """phi_k(s) = 2 / (1 + |s - e_k|^2 / width_k^2): how near a state is to landmark e_k."""
+    """phi_k(s) = 2 / (1 + |s - e_k|_k^2 / r_k^2): how near a state is to landmark e_k, in what it sees."""
 
-    at: Array  # [d, o], the landmarks
-    width: Array  # [d]
-    size: Array  # [o], by which each number of a state is multiplied
+    at: Array  # [d, o], the landmarks e
+    sight: Array  # [d, o], what each number counts in the squares of distances
+    width: Array  # [d], in units of the distance of two demonstrated states
+    radius: Array  # [d], r
 
     def __call__(self, obs: Array) -> Array:
-        x, e = obs * self.size, self.at * self.size
-        square = jnp.square(x).sum(-1, keepdims=True) + jnp.square(e).sum(-1) - 2 * x @ e.T
-        return NEAR / (1 + jnp.maximum(square, 0.0) / jnp.square(self.width))
+        seen = self.at * self.sight
+        square = jnp.square(obs) @ self.sight.T - 2 * obs @ seen.T + (self.at * seen).sum(-1)
+        return NEAR / (1 + jnp.maximum(square, 0.0) / jnp.square(self.radius))
 
 
 class Landmarks:
     """How near a state is to each of d states of the demonstrations, which are evenly spaced in time.
 
-    Its mean tells how much time is spent near a landmark. So with equal means the policy goes through all of
-    what is demonstrated, each part as long as the expert does, and with all of the body at once: a limp whose
-    legs each move as the expert's do, but not together, is far from every landmark. The kernel falls off like
-    1 / distance^2, so that the witness points to the expert from far away too.
+    The mean of one tells how much time is spent near that landmark. So with equal means the policy goes
+    through all of what is demonstrated, each part as long as the expert does. Those that see the whole state
+    tell a limp from a walk, where each leg alone moves as the expert's does. Those that see a few numbers are
+    near enough to tell where the whole is far from all landmarks, as that of a body with many numbers is. The
+    kernel falls off like 1 / distance^2, so that the witness points to the expert from far away too.
 
     Landmarks are standardised with the newest moments, so they move a little at every update.
     """
@@ -108,8 +113,9 @@ class Landmarks:
         self.config, self.spec = config, spec
 
     def init(self, rng: np.random.Generator) -> Places:
-        d, size = self.config.dim, np.sqrt(_odds(self.config, self.spec)).astype(np.float32)
-        return Places(zeros(d, len(size)), zeros(d) + 1, size)  # pyright: ignore[reportArgumentType]
+        seen, _, width = _sight(self.config, self.spec, rng)
+        sight = np.square(seen.T).astype(np.float32, order="C")
+        return Places(zeros(*sight.shape), sight, width.astype(np.float32), zeros(len(width)) + 1)
 
     def phi(self, f: Places) -> Callable[[Array], Array]:
         return f
@@ -124,5 +130,5 @@ class Landmarks:
         nth = ((jnp.arange(d) + 0.5) / d * ends[-1]).astype(jnp.int32)  # of all states, one after another
         which = jnp.searchsorted(ends, nth, side="right")
         at = demos.obs[which, nth - (ends - demos.length - 1)[which]]
-        distance = jnp.sqrt(2 * (at.var(0) * jnp.square(f.size)).sum() + 1e-6)
-        return f._replace(at=at, width=np.resize(self.config.bandwidths, d).astype(np.float32) * distance)
+        distance = jnp.sqrt(2 * f.sight @ (at.var(0) + LEAST_SPREAD**2))
+        return f._replace(at=at, radius=f.width * distance)
