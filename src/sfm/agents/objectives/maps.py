@@ -66,7 +66,7 @@ def make_steps(config: FeatureConfig, spec: Spec, rng: np.random.Generator) -> S
 def _sight(
     config: FeatureConfig, spec: Spec, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What each feature sees of each coordinate, [o, d]; how many coordinates those are and its width, [d]."""
+    """What each feature sees of each coordinate, [o, d]; how many coordinates it sees and its width, [d]."""
     shape = o, d = spec.matched_dim, config.dim
     counts = [min(k, o) or o for k in config.coordinates or (o,)]
     sees = np.resize(counts, d)
