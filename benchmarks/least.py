@@ -115,7 +115,7 @@ def least(config: Config) -> float:
         raise NotImplementedError(f"the least of {o.kind} with TD7")
     ahead = config.n_step - 1  # cumulants of later states, per row
     if isinstance(o, SFMConfig):
-        dim = o.features.dim + (OBS if o.features.state_weight else 0)
+        dim = len(o.features.methods) * o.features.dim + (OBS if o.features.state_weight else 0)
         always, acting = _sfm(o, learning(config, dim, o.critics), batch, ahead)
     else:
         always, acting = _scalar(o, learning(config, 1), ahead)
@@ -125,23 +125,25 @@ def least(config: Config) -> float:
 
 def _sfm(o: SFMConfig, it: Learning, batch: int, ahead: int) -> tuple[float, float]:
     """Per row: of every update, and of an actor step."""
-    hidden = (
-        ()
-        if o.features.method in ("fourier", "steps", "landmarks")
-        else (o.features.width,) * o.features.depth
-    )
-    phi = Net((OBS, *hidden, o.features.dim))
+    parts = [(method, _phi(o.features, method)) for method in o.features.methods]
+    forward = sum(phi.forward for _, phi in parts)
     independent = o.witness_batch == "independent"
     now, following = (it.act + it.psi, it.act + it.psi) if independent else (0, it.value_next)
-    policy = now + following if o.match_from == "start" else phi.forward
-    expert = phi.forward * STATES / batch / o.expert_interval
+    policy = now + following if o.match_from == "start" else forward
+    expert = forward * STATES / batch / o.expert_interval
     often = 1 / o.features.interval
-    features = often * _features(o.features, phi) + (1 - often) * phi.forward
-    always = features + ahead * phi.forward + it.embed + it.bootstrap + o.critics * it.fit
+    features = often * sum(_features(o.features, *part) for part in parts) + (1 - often) * forward
+    always = features + ahead * forward + it.embed + it.bootstrap + o.critics * it.fit
     return always, it.improve + policy + expert
 
 
-def _features(f: FeatureConfig, phi: Net) -> float:
+def _phi(f: FeatureConfig, method: str) -> Net:
+    """The network of a method; those that are not learned are one product with the state, or about one."""
+    hidden = () if method in ("fourier", "steps", "landmarks") else (f.width,) * f.depth
+    return Net((OBS, *hidden, f.dim))
+
+
+def _features(f: FeatureConfig, method: str, phi: Net) -> float:
     def headed(sees: int, target: int, states: int = 1) -> float:
         head = Net((states * f.dim + sees, f.head_width, f.head_width, target))
         return states * phi.trained() + head.trained(states * f.dim)
@@ -156,7 +158,7 @@ def _features(f: FeatureConfig, phi: Net) -> float:
         "steps": phi.forward,
         "landmarks": phi.forward,
         "adversarial": phi.forward,
-    }[f.method]
+    }[method]
 
 
 def _scalar(o: Any, it: Learning, ahead: int) -> tuple[float, float]:

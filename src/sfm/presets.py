@@ -145,8 +145,8 @@ GENERAL = replace(
     objective=replace(
         FAST.objective,
         features=FeatureConfig(
-            method="steps",
-            dim=256,
+            method="steps+landmarks",
+            dim=160,
             width=128,
             depth=2,
             head_width=128,
@@ -160,7 +160,9 @@ GENERAL = replace(
         witness_window=0,
         witness_share=0.2,
     ),
-    schedule=replace(FAST.schedule, batch=128, random_steps=10_000, bouts=0.2, likeness_from=0.8),
+    schedule=replace(
+        FAST.schedule, batch=128, random_steps=10_000, bouts=0.2, reset_share=0.5, likeness_from=0.8
+    ),
 )
 
 # The other policy optimizers, with the sizes, rates and penalty of `general`.

@@ -56,8 +56,8 @@ class FeatureConfig:
     standardised states, in what the feature sees of them; landmarks in units of that of two demonstrated
     states."""
     coordinates: tuple[int, ...] = ()
-    """Each wave, step or landmark sees only this many coordinates of the state, drawn at random, or all with
-    0; several numbers are taken in turn, and none given means all."""
+    """Each wave or step sees only this many coordinates of the state, drawn at random, or all with 0; several
+    numbers are taken in turn, and none given means all."""
     hr_discount: Share = 0.98
     """Hilbert representations discount distances in time by this factor per step."""
     hr_expectile: Share = 0.5

@@ -127,16 +127,6 @@ def test_a_landmark_tells_how_near_it_is_in_units_of_the_distance_of_demonstrate
     np.testing.assert_allclose(np.diagonal(phi(at)), 2, rtol=1e-4)
 
 
-def test_landmarks_see_as_many_coordinates_as_asked_for():
-    phi, at = placed(random_demos((9,)), 600, coordinates=(1, 0), bandwidths=(1.0,))
-    sight = np.asarray(phi.sight)
-    np.testing.assert_array_equal(sight[1::2], 1)
-    np.testing.assert_array_equal((sight[::2] == 1).sum(1), 1)
-    assert sight[::2].mean(0) == pytest.approx(1 / SPEC.obs_dim, abs=0.08)  # none is preferred
-    moved = at[0] + np.where(sight[0], 0.0, 5.0).astype(np.float32)  # in what the first does not see
-    assert float(phi(moved)[0]) == pytest.approx(2, rel=1e-3)
-
-
 def test_landmarks_see_each_observation_alike_if_asked_to():
     """Three numbers of a pose count together what one height does."""
     spec = SPEC._replace(observation=("pose", "pose", "height", "pose"))

@@ -84,16 +84,15 @@ def _odds(config: FeatureConfig, spec: Spec) -> np.ndarray:
 
 
 class Places(NamedTuple):
-    """phi_k(s) = 2 / (1 + |s - e_k|_k^2 / r_k^2): how near a state is to landmark e_k, in what it sees."""
+    """phi_k(s) = 2 / (1 + |s - e_k|^2 / r_k^2): how near a state is to landmark e_k."""
 
     at: Array  # [d, o], the landmarks e
-    sight: Array  # [d, o], what each number counts in the squares of distances
-    width: Array  # [d], in units of the distance of two demonstrated states
     radius: Array  # [d], r
+    size: Array  # [o], by which each number of a state is multiplied
 
     def __call__(self, obs: Array) -> Array:
-        seen = self.at * self.sight
-        square = jnp.square(obs) @ self.sight.T - 2 * obs @ seen.T + (self.at * seen).sum(-1)
+        x, e = obs * self.size, self.at * self.size
+        square = jnp.square(x).sum(-1, keepdims=True) + jnp.square(e).sum(-1) - 2 * x @ e.T
         return NEAR / (1 + jnp.maximum(square, 0.0) / jnp.square(self.radius))
 
 
@@ -101,9 +100,8 @@ class Landmarks:
     """How near a state is to each of d states of the demonstrations, which are evenly spaced in time.
 
     The mean of one tells how much time is spent near that landmark. So with equal means the policy goes
-    through all of what is demonstrated, each part as long as the expert does. Those that see the whole state
-    tell a limp from a walk, where each leg alone moves as the expert's does. Those that see a few numbers are
-    near enough to tell where the whole is far from all landmarks, as that of a body with many numbers is. The
+    through all of what is demonstrated, each part as long as the expert does, and with all of the body at
+    once: a limp whose legs each move as the expert's do, but not together, is far from every landmark. The
     kernel falls off like 1 / distance^2, so that the witness points to the expert from far away too.
 
     Landmarks are standardised with the newest moments, so they move a little at every update.
@@ -113,9 +111,8 @@ class Landmarks:
         self.config, self.spec = config, spec
 
     def init(self, rng: np.random.Generator) -> Places:
-        seen, _, width = _sight(self.config, self.spec, rng)
-        sight = np.square(seen.T).astype(np.float32, order="C")
-        return Places(zeros(*sight.shape), sight, width.astype(np.float32), zeros(len(width)) + 1)
+        d, size = self.config.dim, np.sqrt(_odds(self.config, self.spec)).astype(np.float32)
+        return Places(zeros(d, len(size)), zeros(d) + 1, size)  # pyright: ignore[reportArgumentType]
 
     def phi(self, f: Places) -> Callable[[Array], Array]:
         return f
@@ -130,5 +127,5 @@ class Landmarks:
         nth = ((jnp.arange(d) + 0.5) / d * ends[-1]).astype(jnp.int32)  # of all states, one after another
         which = jnp.searchsorted(ends, nth, side="right")
         at = demos.obs[which, nth - (ends - demos.length - 1)[which]]
-        distance = jnp.sqrt(2 * f.sight @ (at.var(0) + LEAST_SPREAD**2))
-        return f._replace(at=at, radius=f.width * distance)
+        distance = jnp.sqrt(2 * ((at.var(0) + LEAST_SPREAD**2) * jnp.square(f.size)).sum())
+        return f._replace(at=at, radius=np.resize(self.config.bandwidths, d).astype(np.float32) * distance)
