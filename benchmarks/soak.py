@@ -9,8 +9,10 @@ fewer of everything. A full disk is a small one of its own where this process ma
 limit on the size of files. Exit status 1 if anything was lost, or if memory grew.
 """
 
+import contextlib
 import hashlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -24,7 +26,7 @@ import numpy as np
 
 from benchmarks.same import differences, digest
 from benchmarks.sweep import planned
-from benchmarks.watching import Disk, Memory, drift, small_disk
+from benchmarks.watching import Disk, Memory, drift, small_disk, worked
 from sfm import storage
 from sfm.errors import SfmError
 from sfm.sweep.child import Outcome
@@ -45,6 +47,7 @@ SETTINGS = (
 )
 PLAN = {"tasks": ["walker_walk"], "presets": ["general"], "steps": STEPS, "changes": {"small": SETTINGS}}
 STEADY = {**PLAN, "steps": 10**9}  # until it is stopped
+LATE = 20  # seconds of the processor at most that a process has before what is overdue happens to it
 PATIENCE = 4  # processes in a row that end as they should not
 
 
@@ -117,8 +120,11 @@ def disturbed(
         folder = disk.folder / f"run{number}"
         state = ""
         while state != "finished" and failures < PATIENCE:
+            late = bool(due) and time.monotonic() - begin >= due[0][0]
             child, started = process(PLAN, folder, logs), time.time()
             while child.running() and not (due and time.monotonic() - begin >= due[0][0]):
+                time.sleep(0.05)
+            while late and child.running() and worked(child.pid) < due[0][0] % LATE:
                 time.sleep(0.05)
             kind = due[0][1] if due and child.running() else None
             outcome = hit(kind, child, folder, started, disk)
@@ -155,11 +161,11 @@ def hit(kind: Kind | None, child: Process, folder: Path, started: float, disk: D
 
 def begun(folder: Path, started: float) -> bool:
     """Whether a process that was started then has saved."""
-    return any(path.stat().st_mtime > started for path in existing(folder))
-
-
-def existing(folder: Path) -> list[Path]:
-    return [path for path in folder.glob("checkpoints/step_*") if path.exists()]
+    for path in folder.glob("checkpoints/step_*"):
+        with contextlib.suppress(FileNotFoundError):  # replaced just now
+            if path.stat().st_mtime > started:
+                return True
+    return False
 
 
 def saved(folder: Path) -> int:
@@ -229,6 +235,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if base.exists():
             raise SfmError(f"{base} exists: give another folder, or remove it")
         base.mkdir(parents=True)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the small disk goes
         found, memory = soak(options, base)
     except SfmError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.measure import entry
 
-__all__ = ["Disk", "Memory", "drift", "small_disk"]
+__all__ = ["Disk", "Memory", "drift", "small_disk", "worked"]
 
 SIZE = 100  # megabytes of a small disk: some checkpoints
 LIMIT = 4096  # bytes of a file where there is no such disk
@@ -61,6 +61,15 @@ class Memory:
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._done.set()
         self._thread.join()
+
+
+def worked(process: int) -> float:
+    """Seconds of the processor that a process has had."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it ended just now
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Disk:
