@@ -19,7 +19,7 @@ from sfm.training import buffer
 from sfm.training.device import Device
 from sfm.training.learn import recipe
 
-__all__ = ["dispatch", "others", "prepared", "seeds", "shortened", "updates"]
+__all__ = ["dispatch", "others", "prepared", "running", "seeds", "shortened", "updates"]
 
 SEEDS = 5
 EPISODES = 20  # in replay
@@ -112,23 +112,43 @@ def products_alone(config: Config) -> tuple[Callable[[], object], Callable[[], o
 @functools.cache
 def prepared(config: Config, seeds: int = 1, *, states: int = STATES, calls: int = 1) -> Callable[[], object]:
     """A call that runs `calls` chunks of updates on random replay; the demonstration has `states` states."""
+    return running(config, seeds, states=states, calls=calls)
+
+
+def running(
+    config: Config,
+    seeds: int = 1,
+    *,
+    states: int = STATES,
+    calls: int = 1,
+    obs_dim: int = OBS,
+    repeats: int = 1,
+    demonstrations: int = 1,
+) -> Callable[[], object]:
+    """The same, not kept for the next who asks. Replay has its episodes `repeats` times."""
     config = steady(config)
-    agent = make_agent(config, OBS, ACTION)
+    agent = make_agent(config, obs_dim, ACTION)
     device = Device(agent, config.schedule.chunk, config.schedule.batch)
     rng = np.random.default_rng(0)
     episodes = buffer.Episodes(
-        rng.standard_normal((EPISODES, STATES + 1, OBS), np.float32),
+        rng.standard_normal((EPISODES, STATES + 1, obs_dim), np.float32),
         rng.uniform(-1, 1, (EPISODES, STATES, ACTION)).astype(np.float32),
         np.zeros((EPISODES, STATES), np.float32),
         np.full(EPISODES, STATES),
         np.zeros(EPISODES, bool),
     )
-    capacity = EPISODES * (STATES + 1)
-    layouts = [buffer.Layout(capacity, 2000) for _ in range(seeds)]
-    rows = buffer.rows_of(layouts, [episodes] * seeds)
-    replay = device.add(buffer.empty(seeds, capacity, OBS, ACTION), *rows)
+    capacity = repeats * EPISODES * (STATES + 1)
+    layouts = [buffer.Layout(capacity, max(2000, repeats * EPISODES + 1)) for _ in range(seeds)]
+    replay = buffer.empty(seeds, capacity, obs_dim, ACTION)
+    for _ in range(repeats):
+        replay = device.add(replay, *buffer.rows_of(layouts, [episodes] * seeds))
     table = jax.device_put(buffer.stack_tables(layouts))
-    shown = episodes.obs[:1, : states + 1], np.array([states]), episodes.action[:1, :states]
+    which = np.arange(demonstrations) % EPISODES
+    shown = (
+        episodes.obs[which, : states + 1],
+        np.full(demonstrations, states),
+        episodes.action[which, :states],
+    )
     demos = ExpertStates(*map(jnp.asarray, shown))
     keys = jnp.stack([jax.random.key(i) for i in range(seeds)])
     state = device.init([np.random.default_rng(i) for i in range(seeds)])

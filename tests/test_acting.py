@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sfm
-from benchmarks.acting import bare
+from benchmarks.acting import bare, fresh
 from sfm import storage
 from sfm.acting import Actor
 from sfm.agents.agent import make_agent
@@ -45,6 +45,12 @@ def saved(config, path, obs_dim=5, action_dim=3, **meta):
     return path
 
 
+def unfolded(policy, kind=np.float32, fold=None):
+    """The actor of a loaded policy, by the steps as they are, in numbers of this kind."""
+    arrays = {name: array.astype(kind) for name, array in policy.act.arrays.items()}
+    return Actor(arrays, policy.meta["config"]["learner"]["kind"], policy.act.form, fold)
+
+
 @pytest.mark.parametrize("normalise", ["none", "all"])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_acts_as_in_jax(name, normalise, tmp_path):
@@ -55,10 +61,11 @@ def test_every_learner_acts_as_in_jax(name, normalise, tmp_path):
     obs = (rng.standard_normal((1000, 5)) * 10.0 ** rng.uniform(-3, 2, (1000, 1))).astype(np.float32)
     noise = rng.standard_normal((1000, 3)).astype(np.float32)
     act = lambda module, obs, drawn: module(obs, drawn)  # noqa: E731
+    plain = unfolded(policy)
     for drawn in (None, noise):
         action = policy(obs, drawn)
         assert action.dtype == np.float32
-        np.testing.assert_array_equal(action, module(obs, drawn))  # the same operations in the same order
+        np.testing.assert_array_equal(plain(obs, drawn), module(obs, drawn))  # the same operations, in order
         np.testing.assert_allclose(action, jax.jit(act)(module, obs, drawn), atol=2e-5)
     np.testing.assert_allclose(policy(obs[7]), policy(obs)[7], atol=1e-5)
     folded = policy(obs[:6].reshape(2, 3, 5)).reshape(6, 3)
@@ -109,7 +116,7 @@ def test_from_import_to_the_first_action_takes_little_time():
     assert min(taken) < 0.4
 
 
-def fastest(functions, obs, rounds=40, times=200):
+def fastest(functions, obs, rounds=400, times=50):
     """Seconds of a call of each, in turn, at their best."""
     best = [np.inf] * len(functions)
     for _ in range(rounds):
@@ -121,12 +128,14 @@ def fastest(functions, obs, rounds=40, times=200):
     return best
 
 
-@pytest.mark.parametrize("task", ["walker_walk", "cheetah_run"])  # as they are, and of standardised states
-def test_a_prediction_takes_little_more_than_the_bare_network(task):
-    policy = sfm.load_policy(task)
+@pytest.mark.parametrize(
+    "name", ["walker_walk", "cheetah_run", "general", "fast"]
+)  # bare, and all with norms
+def test_a_prediction_takes_little_more_than_the_bare_network(name):
+    policy = fresh(name) if name in PRESETS else sfm.load_policy(name)
     network = bare(policy)
     obs = np.zeros(policy.obs_dim, np.float32)
-    if task == "walker_walk":
+    if name == "walker_walk":
         np.testing.assert_allclose(network(obs), policy(obs), atol=1e-5)
     ours, least = fastest([policy.predict, network], obs)
     assert ours < 1.5 * least

@@ -14,6 +14,7 @@ from sfm.demos.bundled import names, policy_file
 from sfm.envs.actions import ActionScale
 from sfm.envs.spaces import batch_of, flatten
 from sfm.errors import SfmError
+from sfm.folding import folded
 
 FORM = ("width", "depth", "embedding", "actor_norm", "log_std_min", "log_std_max")  # of a learner's networks
 UNFIT = "the policy file does not fit its configuration: was it written by another version?"
@@ -35,6 +36,10 @@ class Policy:
         self.obs_shape = meta.get("obs_shape") or [self.obs_dim]
         self.action_shape = tuple(meta.get("action_shape") or [self.action_dim])
         self.scale = ActionScale(meta.get("action_low", -1.0), meta.get("action_high", 1.0), np.float32)
+        # A learner's actions are within [-1, 1] already.
+        self._as_acted = isinstance(act, Actor) and bool(
+            np.all(self.scale.low == -1) and np.all(self.scale.high == 1)
+        )
 
     def __call__(self, obs: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
         """obs [..., o] float32, standard normal noise [..., a] to explore -> action [..., a] in [-1, 1]."""
@@ -64,7 +69,9 @@ class Policy:
         if state is not None and state[0] < self.action_repeat and not np.any(episode_start):
             taken, action = state
         else:
-            taken, action = 0, self.scale.to_actuators(self.act(obs, noise))
+            taken, action = 0, self.act(obs, noise)
+            if not self._as_acted:
+                action = self.scale.to_actuators(action)
             if len(self.action_shape) != 1:
                 action = action.reshape(*obs.shape[:-1], *self.action_shape)
         return action, None if self.action_repeat == 1 else (taken + 1, action)
@@ -97,7 +104,7 @@ def load_policy(path: str | Path, *, which: str = "kept", seed: int | None = Non
     path = find_policy(path, which, seed)
     arrays, meta = _read(path)
     try:
-        actor = Actor(arrays, meta["config"]["learner"]["kind"], acting(meta["config"]).learner)
+        actor = Actor(arrays, meta["config"]["learner"]["kind"], acting(meta["config"]).learner, folded)
         fits = named(actor.steps) == set(arrays)
         fits = fits and actor(np.zeros(meta["obs_dim"], np.float32)).shape == (meta["action_dim"],)
     except (KeyError, ValueError) as error:

@@ -39,6 +39,10 @@ class Process:
             self._child.stdin.write(json.dumps(order).encode() + b"\n")
             self._child.stdin.flush()
 
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
     def running(self) -> bool:
         return self._child.poll() is None
 

@@ -14,6 +14,7 @@ from sfm.agents.objectives.cost import (
     fit_cost,
     gradient_penalty,
     make_cost,
+    thinned,
 )
 from sfm.agents.optim import Trained, adam
 from sfm.config import CostConfig
@@ -121,3 +122,27 @@ def test_a_cost_falls_on_the_expert_and_rises_on_the_policy(loss, optimizer):
     assert gap[-1] > gap[0] + 0.3
     slopes = jax.vmap(jax.grad(lambda x: f.net(x)[0]))(0.5 * (EXPERT + AGENT))
     np.testing.assert_allclose(np.linalg.norm(slopes, axis=-1), 0.4, atol=0.2)
+
+
+def test_few_demonstrations_are_looked_at_whole():
+    obs, length = jnp.zeros((2, 10_000, 1)), jnp.array([9999, 5])
+    same, as_long = thinned(obs, length, KEY)
+    assert same is obs
+    assert as_long is length
+
+
+@pytest.mark.parametrize(("states", "every"), [(10, 4), (12, 4), (24, 2), (5, 8)])
+def test_of_many_every_state_is_looked_at_now_and_then(states, every, monkeypatch):
+    monkeypatch.setattr("sfm.agents.objectives.cost.MOST_STATES", 3 * (states + 1) // every + 1)
+    obs = jnp.arange(3.0 * (states + 1)).reshape(3, states + 1, 1)
+    length = jnp.array([states, states - 2, 1])
+    seen: dict[int, set[float]] = {0: set(), 1: set(), 2: set()}
+    for k in range(200):
+        some, count = (np.asarray(x) for x in thinned(obs, length, jax.random.key(k)))
+        assert some.shape[1] <= -(-(states + 1) // every)
+        for i in range(3):
+            mine = some[i, : count[i], 0]
+            assert len(mine) == len(set(mine)) > 0
+            assert set(np.diff(mine)) <= {every}
+            seen[i] |= set(mine)
+    assert seen == {i: set(np.asarray(obs)[i, : length[i], 0]) for i in range(3)}

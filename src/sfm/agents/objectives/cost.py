@@ -12,6 +12,8 @@ from sfm.agents.optim import Trained, adam
 from sfm.agents.types import Metrics
 from sfm.config import CostConfig
 
+MOST_STATES = 20_000  # of demonstrations, in a mean over them all
+
 
 def draw_times(key: Array, length: Array, count: int) -> tuple[Array, Array]:
     """(episode, time) of `count` transitions, each [count], uniform over episodes of `length` [K]."""
@@ -30,6 +32,18 @@ def draw_pairs(key: Array, obs: Array, length: Array, count: int) -> tuple[Array
 def draw_states(key: Array, obs: Array, length: Array, count: int) -> Array:
     """`count` states, uniform over the first `length` states of each episode obs [K, T+1, o]."""
     return draw_pairs(key, obs, length, count)[0]
+
+
+def thinned(obs: Array, length: Array, key: Array) -> tuple[Array, Array]:
+    """Every k-th state of each episode [N, T+1, o], from a random one on, and how many they are [N]; all of
+    them where they are not too many."""
+    every = -(-obs.shape[0] * obs.shape[1] // MOST_STATES)
+    if every == 1:
+        return obs, length
+    first = jax.random.randint(jax.random.fold_in(key, 1), (), 0, every)
+    times = first + every * jnp.arange(-(-obs.shape[1] // every))
+    seen = jnp.minimum(times, length[:, None] - 1)  # of one that is shorter than `first` the last state
+    return jnp.take_along_axis(obs, seen[:, :, None], axis=1), jnp.maximum(-((first - length) // every), 1)
 
 
 def episode_mean(values: Array, length: Array) -> Array:

@@ -19,7 +19,7 @@ from jax import Array
 from sfm.agents.learners.base import Critics, td_loss
 from sfm.agents.objectives.adversarial import Adversarial
 from sfm.agents.objectives.base import Objective, Refresh
-from sfm.agents.objectives.cost import draw_states
+from sfm.agents.objectives.cost import draw_states, thinned
 from sfm.agents.objectives.features import (
     PREDICTIONS,
     Features,
@@ -246,7 +246,10 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
     def expert_features(self, o: SFMState, value: ValueFn, demos: ExpertStates, key: Array) -> Array:
         """The expert's successor features from the demonstrations' first states, [d]."""
         last = jnp.take_along_axis(demos.obs, demos.length[:, None, None], axis=1)[:, 0]  # [M, o]
-        summed, after_weight = self.discounted(o, demos.obs, demos.length)  # s_0 .. s_{T-1}; then the tail
+        states = demos.obs, demos.length
+        if self.config.match_from == "visits":
+            states = thinned(*states, key)
+        summed, after_weight = self.discounted(o, *states)  # s_0 .. s_{T-1}; then the tail
         after = value(last, key) if self.config.tail == "bootstrap" else self.phi(o, last)
         return (summed + after_weight * after).mean(0)
 
