@@ -1,7 +1,8 @@
 """Every command and every Python block of the pages runs, in a place that has the files they name.
 
 What would take long is made small at one point each: a run at its configuration, an evaluation at its number
-of episodes, a sweep at its plan. What cannot run here is listed with the reason.
+of episodes, an episode of our tasks at its time limit, a sweep at its plan. What cannot run here is listed
+with the reason.
 """
 
 import contextlib
@@ -19,9 +20,11 @@ import numpy as np
 import pytest
 
 import sfm
-from sfm import api
+from sfm import api, measure
 from sfm.cli import COMMANDS, ending, main
 from sfm.config import flat, overridden, to_dict
+from sfm.envs.dmc import suite
+from sfm.training import likeness
 from tests.pages.blocks import PAGES, ROOT, blocks, commands, inline
 from tests.pages.places import furnish, page, plan
 
@@ -42,14 +45,18 @@ NOT_RUN = {  # the beginning of a command or of a Python block: why
     "# agents/agent.py": "an outline in Python's words",
     "# config/objectives.py": "parts of three files",
 }
-FEW = {  # an episode at random, and one more with updates
+LIMIT = 250  # steps of an episode of our tasks
+SEEDS = 2  # at most: as good as five to show that several are trained at once
+FEW = {  # an episode or some at random, and one more with updates
     "schedule.steps": 1010,
     "schedule.envs": 1,
     "schedule.random_steps": 900,
     "schedule.updates_per_step": 0.5,
     "schedule.eval_episodes": 1,
     "schedule.batch": 8,
+    "schedule.chunk": 50,
     "learner.width": 8,
+    "learner.target_interval": 50,
     "objective.features.dim": 8,
     "objective.features.width": 8,
     "objective.features.head_width": 8,
@@ -78,11 +85,12 @@ reached: set[str] = set()  # of NOT_RUN
 def short():
     """Trainings and evaluations of few steps, whoever asks for them."""
     with pytest.MonkeyPatch.context() as patch:
-        create, fork = api.create, api.fork_run
+        create, fork, load = api.create, api.fork_run, suite._load
 
         def create_few(folder, config, *rest):
             known = dict(flat(to_dict(config)))
             few = {name: value for name, value in FEW.items() if name in known}
+            few["seeds"] = min(config.seeds, SEEDS)
             return create(folder, overridden(config, few), *rest)
 
         def fork_few(old, folder, config, note):
@@ -90,9 +98,17 @@ def short():
             assert config.schedule.steps > done
             return fork(old, folder, replace(config, schedule=replace(config.schedule, steps=done + 1)), note)
 
+        def load_short(*args):
+            env = load(*args)
+            env._step_limit = min(env._step_limit, LIMIT)
+            return env
+
+        patch.setattr(suite, "_load", load_short)
         patch.setattr(api, "create", create_few)
         patch.setattr(api, "fork_run", fork_few)
         patch.setattr(ending, "EPISODES", 1)
+        patch.setattr(measure, "GAIT_EPISODES", 1)
+        patch.setattr(likeness, "RANDOM_EPISODES", 1)
         yield
 
 
