@@ -20,13 +20,11 @@ import numpy as np
 import pytest
 
 import sfm
-from sfm import api, measure
+from sfm import api
 from sfm.cli import COMMANDS, ending, main
 from sfm.config import flat, overridden, to_dict
-from sfm.envs.dmc import suite
-from sfm.training import likeness
 from tests.pages.blocks import PAGES, ROOT, blocks, commands, inline
-from tests.pages.places import furnish, page, plan
+from tests.pages.places import furnish, page, plan, shorten
 
 NOT_RUN = {  # the beginning of a command or of a Python block: why
     "git clone": "the tests run in what it fetches",
@@ -45,7 +43,6 @@ NOT_RUN = {  # the beginning of a command or of a Python block: why
     "# agents/agent.py": "an outline in Python's words",
     "# config/objectives.py": "parts of three files",
 }
-LIMIT = 250  # steps of an episode of our tasks
 SEEDS = 2  # at most: as good as five to show that several are trained at once
 FEW = {  # an episode or some at random, and one more with updates
     "schedule.steps": 1010,
@@ -85,7 +82,7 @@ reached: set[str] = set()  # of NOT_RUN
 def short():
     """Trainings and evaluations of few steps, whoever asks for them."""
     with pytest.MonkeyPatch.context() as patch:
-        create, fork, load = api.create, api.fork_run, suite._load
+        create, fork = api.create, api.fork_run
 
         def create_few(folder, config, *rest):
             known = dict(flat(to_dict(config)))
@@ -98,17 +95,10 @@ def short():
             assert config.schedule.steps > done
             return fork(old, folder, replace(config, schedule=replace(config.schedule, steps=done + 1)), note)
 
-        def load_short(*args):
-            env = load(*args)
-            env._step_limit = min(env._step_limit, LIMIT)
-            return env
-
-        patch.setattr(suite, "_load", load_short)
+        shorten(patch)
         patch.setattr(api, "create", create_few)
         patch.setattr(api, "fork_run", fork_few)
         patch.setattr(ending, "EPISODES", 1)
-        patch.setattr(measure, "GAIT_EPISODES", 1)
-        patch.setattr(likeness, "RANDOM_EPISODES", 1)
         yield
 
 
