@@ -13,6 +13,7 @@ from typing import Any
 flags = "--xla_backend_optimization_level=0"
 if importlib.metadata.version("jax").startswith("0.10."):  # a flag that XLA does not know ends the process
     flags += " --xla_cpu_use_fusion_emitters=false"
+    flags += " --xla_cpu_parallel_codegen_split_count=1"  # 32 parts, without optimization, take twice as long
 os.environ.setdefault("XLA_FLAGS", flags)
 
 import hypothesis
