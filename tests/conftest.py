@@ -1,6 +1,7 @@
 """What several rooms' tests share: settings, demonstrations on a probe, and a run that takes seconds."""
 
 import dataclasses
+import gc
 import importlib.metadata
 import os
 import shutil
@@ -12,6 +13,7 @@ from typing import Any
 flags = "--xla_backend_optimization_level=0"
 if importlib.metadata.version("jax").startswith("0.10."):  # a flag that XLA does not know ends the process
     flags += " --xla_cpu_use_fusion_emitters=false"
+    flags += " --xla_cpu_parallel_codegen_split_count=1"  # 32 parts, without optimization, take twice as long
 os.environ.setdefault("XLA_FLAGS", flags)
 
 import hypothesis
@@ -24,6 +26,10 @@ from sfm.demos.formats import npz_files as npz
 from sfm.training.jax_setup import keep_compiled_code
 
 CACHE_BYTES = 2**30
+LONGEST = ("sweep/test_engines.py", "pages/test_pages.py", "test_run.py", "cli/", "test_examples.py")
+
+gc.set_threshold(50_000, 20, 20)  # tracing makes many objects, and hardly any of them garbage
+os.fsync = lambda file: None  # it waits for the disk, for the sake of a power cut; tests have none
 
 hypothesis.settings.register_profile("sfm", deadline=None)  # a machine may be busy
 hypothesis.settings.load_profile("sfm")
@@ -38,6 +44,12 @@ def pytest_configure(config: pytest.Config) -> None:
             shutil.rmtree(folder)
         os.environ["SFM_CACHE"] = str(folder)
     keep_compiled_code()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first: at the end, when one process would wait for the other, there are only short ones."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: not item.path.relative_to(here).as_posix().startswith(LONGEST))
 
 
 TINY = Config(

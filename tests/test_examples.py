@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.pages.places import shorten
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
-FEW = ["steps=2001", "envs=1", "random_steps=1000", "batch=8", "learner.width=8", "eval_episodes=1"]
+FEW = ["steps=600", "envs=1", "random_steps=300", "chunk=50", "batch=8", "learner.width=8", "eval_episodes=1"]
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    shorten(monkeypatch)
 
 
 @pytest.fixture

@@ -5,12 +5,17 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import sfm
+from sfm import measure
 from sfm.demos import bundled, save
+from sfm.envs.dmc import suite
+from sfm.training import likeness
 from tests.envs.mjcf.models import PLANAR, written
 from tests.pages.blocks import ROOT, blocks
 
+LIMIT = 250  # steps
 BODY = """class MyEnv(gymnasium.Env):
     def __init__(self, k=0):
         import sfm
@@ -26,6 +31,20 @@ BODY = """class MyEnv(gymnasium.Env):
 """
 MOTION = "Coordinates\nversion=1\ninDegrees=yes\nendheader\n"
 ANGLES = ("pelvis_tilt", "hip_flexion_r", "hip_flexion_l", "knee_angle_r", "knee_angle_l", "ankle_angle_r")
+
+
+def shorten(patch: pytest.MonkeyPatch) -> None:
+    """Shorter episodes of our tasks, and fewer of them: for what shows only that all goes through."""
+    load = suite._load
+
+    def load_short(*args):
+        env = load(*args)
+        env._step_limit = min(env._step_limit, LIMIT)
+        return env
+
+    patch.setattr(suite, "_load", load_short)
+    patch.setattr(measure, "GAIT_EPISODES", 1)
+    patch.setattr(likeness, "RANDOM_EPISODES", 1)
 
 
 def module() -> str:

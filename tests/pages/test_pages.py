@@ -1,7 +1,8 @@
 """Every command and every Python block of the pages runs, in a place that has the files they name.
 
 What would take long is made small at one point each: a run at its configuration, an evaluation at its number
-of episodes, a sweep at its plan. What cannot run here is listed with the reason.
+of episodes, an episode of our tasks at its time limit, a sweep at its plan. What cannot run here is listed
+with the reason.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ from sfm import api
 from sfm.cli import COMMANDS, ending, main
 from sfm.config import flat, overridden, to_dict
 from tests.pages.blocks import PAGES, ROOT, blocks, commands, inline
-from tests.pages.places import furnish, page, plan
+from tests.pages.places import furnish, page, plan, shorten
 
 NOT_RUN = {  # the beginning of a command or of a Python block: why
     "git clone": "the tests run in what it fetches",
@@ -42,14 +43,17 @@ NOT_RUN = {  # the beginning of a command or of a Python block: why
     "# agents/agent.py": "an outline in Python's words",
     "# config/objectives.py": "parts of three files",
 }
-FEW = {  # an episode at random, and one more with updates
+SEEDS = 2  # at most: as good as five to show that several are trained at once
+FEW = {  # an episode or some at random, and one more with updates
     "schedule.steps": 1010,
     "schedule.envs": 1,
     "schedule.random_steps": 900,
     "schedule.updates_per_step": 0.5,
     "schedule.eval_episodes": 1,
     "schedule.batch": 8,
+    "schedule.chunk": 50,
     "learner.width": 8,
+    "learner.target_interval": 50,
     "objective.features.dim": 8,
     "objective.features.width": 8,
     "objective.features.head_width": 8,
@@ -83,6 +87,7 @@ def short():
         def create_few(folder, config, *rest):
             known = dict(flat(to_dict(config)))
             few = {name: value for name, value in FEW.items() if name in known}
+            few["seeds"] = min(config.seeds, SEEDS)
             return create(folder, overridden(config, few), *rest)
 
         def fork_few(old, folder, config, note):
@@ -90,6 +95,7 @@ def short():
             assert config.schedule.steps > done
             return fork(old, folder, replace(config, schedule=replace(config.schedule, steps=done + 1)), note)
 
+        shorten(patch)
         patch.setattr(api, "create", create_few)
         patch.setattr(api, "fork_run", fork_few)
         patch.setattr(ending, "EPISODES", 1)

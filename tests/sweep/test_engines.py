@@ -150,7 +150,8 @@ needs_ray = pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="ray 
 @needs_ray
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Ray forks, JAX warns
 @pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
-def test_a_cluster_that_is_stopped_and_loses_a_worker_and_a_machine(whole, tmp_path):
+def test_a_cluster_that_is_stopped_and_loses_a_worker_and_a_machine(whole, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAY_worker_niceness", "0")  # 15 otherwise: they would wait for all other tests
     from ray.cluster_utils import Cluster as Machines
 
     from sfm.sweep.cluster import Cluster, Resources
