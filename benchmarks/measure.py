@@ -1,5 +1,6 @@
 """What the benchmarks share: settings, time, memory, and the machine they ran on."""
 
+import gc
 import os
 import platform
 import threading
@@ -46,6 +47,7 @@ def _mean_time(run: Callable[[], object], seconds: float) -> float:
 
 def grown(run: Callable[[], T]) -> tuple[T, int]:
     """What `run` returns, and the bytes by which this process grew at its peak meanwhile."""
+    gc.collect()  # garbage that goes meanwhile would hide as much growth
     before, peak, done = _memory(), [0], threading.Event()
 
     def watch() -> None:
