@@ -17,6 +17,7 @@ from sfm.agents.objectives.cost import (
     thinned,
 )
 from sfm.agents.optim import Trained, adam
+from sfm.agents.types import ExpertStates
 from sfm.config import CostConfig
 
 KEY = jax.random.key(0)
@@ -125,10 +126,8 @@ def test_a_cost_falls_on_the_expert_and_rises_on_the_policy(loss, optimizer):
 
 
 def test_few_demonstrations_are_looked_at_whole():
-    obs, length = jnp.zeros((2, 10_000, 1)), jnp.array([9999, 5])
-    same, as_long = thinned(obs, length, KEY)
-    assert same is obs
-    assert as_long is length
+    demos = ExpertStates(jnp.zeros((2, 10_000, 1)), jnp.array([9999, 5]))
+    assert thinned(demos, KEY) is demos
 
 
 @pytest.mark.parametrize(("states", "every"), [(10, 4), (12, 4), (24, 2), (5, 8)])
@@ -138,8 +137,10 @@ def test_of_many_every_state_is_looked_at_now_and_then(states, every, monkeypatc
     length = jnp.array([states, states - 2, 1])
     seen: dict[int, set[float]] = {0: set(), 1: set(), 2: set()}
     for k in range(200):
-        some, count = (np.asarray(x) for x in thinned(obs, length, jax.random.key(k)))
-        assert some.shape[1] <= -(-(states + 1) // every)
+        some, count, _ = thinned(ExpertStates(obs, length), jax.random.key(k))
+        some, count = np.asarray(some), np.asarray(count)
+        assert some.shape[1] <= -(-(states + 1) // every) + 1
+        assert count.max() < some.shape[1]
         for i in range(3):
             mine = some[i, : count[i], 0]
             assert len(mine) == len(set(mine)) > 0

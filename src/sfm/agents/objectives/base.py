@@ -66,6 +66,10 @@ class Objective(ABC, Generic[C, O]):
         """
         return total
 
+    def shown(self, demos: ExpertStates, key: Array) -> ExpertStates:
+        """The demonstrations that an update looks at, or enough of them."""
+        return demos
+
     def blend(self, context: Context) -> Batch:
         """Mix the expert's rows in.
 

@@ -9,7 +9,7 @@ from jax import Array
 
 from sfm.agents.nets import MLP, joined
 from sfm.agents.optim import Trained, adam
-from sfm.agents.types import Metrics
+from sfm.agents.types import ExpertStates, Metrics
 from sfm.config import CostConfig
 
 MOST_STATES = 20_000  # of demonstrations, in a mean over them all
@@ -34,16 +34,17 @@ def draw_states(key: Array, obs: Array, length: Array, count: int) -> Array:
     return draw_pairs(key, obs, length, count)[0]
 
 
-def thinned(obs: Array, length: Array, key: Array) -> tuple[Array, Array]:
-    """Every k-th state of each episode [N, T+1, o], from a random one on, and how many they are [N]; all of
-    them where they are not too many."""
-    every = -(-obs.shape[0] * obs.shape[1] // MOST_STATES)
+def thinned(demos: ExpertStates, key: Array) -> ExpertStates:
+    """Every k-th state of each demonstration, from a random one on; all of them where there are few."""
+    episodes, size = demos.obs.shape[:2]
+    every = -(-episodes * size // MOST_STATES)
     if every == 1:
-        return obs, length
-    first = jax.random.randint(jax.random.fold_in(key, 1), (), 0, every)
-    times = first + every * jnp.arange(-(-obs.shape[1] // every))
-    seen = jnp.minimum(times, length[:, None] - 1)  # of one that is shorter than `first` the last state
-    return jnp.take_along_axis(obs, seen[:, :, None], axis=1), jnp.maximum(-((first - length) // every), 1)
+        return demos
+    first = jax.random.randint(key, (), 0, every)
+    count = jnp.maximum(-((first - demos.length) // every), 1)  # of one shorter than `first` the last state
+    times = first + every * jnp.arange(-(-size // every) + 1)  # one more: the state after the last transition
+    seen = jnp.minimum(times, demos.length[:, None] - 1)
+    return ExpertStates(jnp.take_along_axis(demos.obs, seen[:, :, None], axis=1), count)
 
 
 def episode_mean(values: Array, length: Array) -> Array:

@@ -121,6 +121,9 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
         share = 1 - (1 - self.config.witness_share) * done
         return np.maximum(share * total, np.minimum(total, LEAST_RECENT))
 
+    def shown(self, demos: ExpertStates, key: Array) -> ExpertStates:
+        return thinned(demos, key) if self.config.match_from == "visits" else demos
+
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""
         seen = self._seen(o, obs)
@@ -246,10 +249,7 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
     def expert_features(self, o: SFMState, value: ValueFn, demos: ExpertStates, key: Array) -> Array:
         """The expert's successor features from the demonstrations' first states, [d]."""
         last = jnp.take_along_axis(demos.obs, demos.length[:, None, None], axis=1)[:, 0]  # [M, o]
-        states = demos.obs, demos.length
-        if self.config.match_from == "visits":
-            states = thinned(*states, key)
-        summed, after_weight = self.discounted(o, *states)  # s_0 .. s_{T-1}; then the tail
+        summed, after_weight = self.discounted(o, demos.obs, demos.length)  # s_0 .. s_{T-1}; then the tail
         after = value(last, key) if self.config.tail == "bootstrap" else self.phi(o, last)
         return (summed + after_weight * after).mean(0)
 
