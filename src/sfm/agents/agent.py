@@ -78,11 +78,10 @@ class Agent(NamedTuple):
     def update(self, state: AgentState, context: Context) -> tuple[AgentState, Metrics]:
         """Update number `context.step`: features, critic, (delayed) actor, targets."""
         k_objective, k_critic, k_weight, k_actor, k_blend, k_penalty = jax.random.split(context.key, 6)
-        k_shown = jax.random.fold_in(context.key, 6)
         batch = self.objective.blend(context._replace(key=k_blend))
         moments = state.moments.add(batch.obs) if state.moments else None
         see = functools.partial(_seen, moments)
-        shown = context.demos and self.objective.shown(context.demos, k_shown)
+        shown = context.demos and self.objective.shown(context.demos)
         batch, recent, demos = batch.seen(see), context.recent.seen(see), _expert_seen(moments, shown)
         context = Context(batch, recent, demos, context.step, k_objective)
         objective, cumulant, metrics = self.objective.update(state.objective, context)

@@ -73,8 +73,7 @@ class SFMConfig(ObjectiveDefaults):
     what the policy does now; with 1 it stays all of them."""
     expert_interval: AtLeastOne = 1
     """The features of the expert's states are computed anew every this many actor steps, and once per chunk
-    of updates; with `visits`, and where there are more than 20,000 states, those of some, evenly spread and
-    others each time."""
+    of updates; with `visits`, and where there are more than 20,000 states, those of some, evenly spread."""
     critics: Literal[1, 2] = 2
     """This many networks learn psi, and the mean of their targets is the target of both."""
     witness_error_weight: NotNegative = 0.0

@@ -283,17 +283,17 @@ def test_the_actors_gradient_is_that_of_the_losses_as_written():
     assert float(jnp.abs(found["witness_flow"].layers[0].weight).max()) > 1e-4
 
 
-def test_visits_of_many_demonstrations_are_those_of_some_states_each_time(weighed, monkeypatch):
+def test_of_many_demonstrations_some_states_stand_for_all(weighed, monkeypatch):
+    """Always the same ones, so that landmarks stay where they are."""
     sfm, o, *_ = weighed(1, match_from="visits", witness_batch="independent")
     obs = np.random.default_rng(0).normal(size=(2, 241, random_demos().obs.shape[-1])).astype(np.float32)
     demos = random_demos()._replace(obs=jnp.asarray(obs), length=jnp.array([240, 120]))
-    whole = np.asarray(expert_features(sfm, o, demos))
-    assert sfm.shown(demos, KEY) is demos
+    assert sfm.shown(demos) is demos
     monkeypatch.setattr("sfm.agents.objectives.cost.MOST_STATES", 482 // 4 + 1)  # every fourth
-    each = [np.asarray(expert_features(sfm, o, sfm.shown(demos, jax.random.key(k)))) for k in range(40)]
-    offsets = np.unique(np.round(each, 4), axis=0)
-    assert len(offsets) == 4
-    assert_close(offsets.mean(0), whole, atol=1e-3)  # each state counts alike
-    assert np.std(each, 0).max() > 0
+    states = jnp.concatenate([demos.obs[:, 2::4], demos.obs[:, -1:]], 1)  # what comes after the last: any
+    fourth = demos._replace(obs=states, length=jnp.array([60, 30]))
+    some = np.asarray(expert_features(sfm, o, sfm.shown(demos)))
+    assert_close(some, expert_features(sfm, o, fourth))
+    assert np.abs(some - np.asarray(expert_features(sfm, o, demos))).max() > 1e-3
     from_start, *_ = weighed(1)
-    assert from_start.shown(demos, KEY) is demos
+    assert from_start.shown(demos) is demos

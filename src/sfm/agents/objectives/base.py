@@ -66,7 +66,7 @@ class Objective(ABC, Generic[C, O]):
         """
         return total
 
-    def shown(self, demos: ExpertStates, key: Array) -> ExpertStates:
+    def shown(self, demos: ExpertStates) -> ExpertStates:
         """The demonstrations that an update looks at, or enough of them."""
         return demos
 

@@ -34,13 +34,13 @@ def draw_states(key: Array, obs: Array, length: Array, count: int) -> Array:
     return draw_pairs(key, obs, length, count)[0]
 
 
-def thinned(demos: ExpertStates, key: Array) -> ExpertStates:
-    """Every k-th state of each demonstration, from a random one on; all of them where there are few."""
+def thinned(demos: ExpertStates) -> ExpertStates:
+    """Every k-th state of each demonstration, always the same ones; all of them where there are few."""
     episodes, size = demos.obs.shape[:2]
     every = -(-episodes * size // MOST_STATES)
     if every == 1:
         return demos
-    first = jax.random.randint(key, (), 0, every)
+    first = every // 2
     count = jnp.maximum(-((first - demos.length) // every), 1)  # of one shorter than `first` the last state
     times = first + every * jnp.arange(-(-size // every) + 1)  # one more: the state after the last transition
     seen = jnp.minimum(times, demos.length[:, None] - 1)

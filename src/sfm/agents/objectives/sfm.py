@@ -121,8 +121,8 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
         share = 1 - (1 - self.config.witness_share) * done
         return np.maximum(share * total, np.minimum(total, LEAST_RECENT))
 
-    def shown(self, demos: ExpertStates, key: Array) -> ExpertStates:
-        return thinned(demos, key) if self.config.match_from == "visits" else demos
+    def shown(self, demos: ExpertStates) -> ExpertStates:
+        return thinned(demos) if self.config.match_from == "visits" else demos
 
     def phi(self, o: SFMState, obs: Array) -> Array:
         """The cumulant: base features, centred and scaled where asked for, [..., d]."""
