@@ -34,7 +34,7 @@ def altered() -> dict[str, object]:
         "2": lambda d: _first(d, 2),
         "5": lambda d: _first(d, 5),
         "half": lambda d: _first(d, 1)._replace(obs=d.obs[:1, :, ::2], qpos=None, qvel=None),
-        "second": lambda d: _first(d, 1).thinned(2),
+        "second": lambda d: _first(d, 1).thinned(2)._replace(qpos=None, qvel=None),  # they have another rate
         "short": lambda d: _first(d, 1, SHORT),
     }
 
@@ -44,7 +44,8 @@ def _first(demos: Demos, count: int, steps: int | None = None) -> Demos:
     steps = steps or demos.obs.shape[1] - 1
     obs, action = demos.obs[:count, : steps + 1], demos.action
     action = None if action is None else action[:count, :steps]
-    return Demos(obs, action, np.minimum(demos.length[:count], steps))
+    qpos, qvel = (x if x is None else x[:count, : steps + 1] for x in (demos.qpos, demos.qvel))
+    return Demos(obs, action, np.minimum(demos.length[:count], steps), qpos, qvel)
 
 
 def prepare(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from benchmarks.mutant_list.learners import LEARNERS
 from benchmarks.mutant_list.objectives import OBJECTIVES
+from benchmarks.mutant_list.resets import RESETS
 from benchmarks.mutant_list.training import TRAINING
 
-MUTANTS = LEARNERS | OBJECTIVES | TRAINING
+MUTANTS = LEARNERS | OBJECTIVES | RESETS | TRAINING

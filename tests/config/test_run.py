@@ -36,6 +36,10 @@ from sfm.errors import SfmError
             {"objective": SFMConfig(features=FeatureConfig(method="fdm+fourier"))},
             "fourier, steps and landmarks see standardised states",
         ),
+        (
+            {"objective": SFMConfig(), "schedule": ScheduleConfig(envs=4, reset_share=0.5)},
+            "reset_share needs objective.witness_batch independent",
+        ),
         ({"schedule": ScheduleConfig(chunk=25)}, "schedule.chunk must be a multiple of learner.actor_delay"),
         ({"learner": TD7Config(target_interval=100)}, "multiple of learner.target_interval"),
         ({"learner": TD7Config(actor_delay=4)}, "multiple of learner.actor_delay"),

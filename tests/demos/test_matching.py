@@ -120,6 +120,14 @@ def test_a_motion_for_another_rate_is_refused(env):
         check_fit(preset("fast"), moving(env, 0.04), env)
 
 
+@pytest.mark.parametrize(("kind", "size"), [("qpos", 3), ("qpos", 5), ("qvel", 3), ("qvel", 8)])
+def test_states_of_another_model_are_refused(env, kind, size):
+    """Half of the environments would begin in them."""
+    other = moving(env, 0.02)._replace(**{kind: np.zeros((1, 50, size), np.float32)})
+    with pytest.raises(SfmError, match=rf"{kind} has {size} numbers, but the model of .* has 4: give"):
+        check_fit(preset("general"), other, env)
+
+
 def test_the_motion_of_demonstrations_is_all_their_states_but_the_last():
     q = np.arange(6.0)[:, None]
     demos = Demos.from_list([q[:3], q[:5]], None, "it", [q[:3], q[:5]], [-q[:3], -q[:5]])

@@ -6,6 +6,7 @@ import pytest
 from sfm.config import BCConfig, ScheduleConfig
 from sfm.envs import make
 from sfm.envs.base import Motion
+from sfm.envs.probes import Probe
 from sfm.errors import SfmError
 from sfm.training.clock import SeedProgress
 from sfm.training.experience import Experience
@@ -101,3 +102,34 @@ def test_a_replay_too_small_for_a_round_is_refused_where_episodes_are_played(act
     with pytest.raises(SfmError, match="cannot hold an episode of 20 steps of each of 2 environments"):
         point(replay=39)
     point(replay=39, objective=BCConfig(), demos=acted_demos)
+
+
+class Put(Probe):
+    """A point that remembers in which states it was put."""
+
+    model = data = observe = None
+
+    def __init__(self):
+        super().__init__("probe_point")
+        self.put = []
+
+    def set_state(self, qpos, qvel):
+        self.put.append((*qpos.tolist(), *qvel.tolist()))
+        return np.zeros(1, np.float32)
+
+
+def test_states_are_drawn_anew_for_each_seed_environment_and_part():
+    motion = Motion(np.arange(1000.0)[:, None], -np.arange(1000.0)[:, None])
+    schedule = ScheduleConfig(
+        envs=4, replay=1000, batch=32, bursts_per_episode=5, assess_after=10**9, reset_share=0.5
+    )
+    e = Experience(schedule, Put, [SeedProgress(s) for s in range(2)], motion=motion)
+    for i in range(2):
+        rollout, act = e.begin(i, None)
+        for end in e.part_ends:
+            rollout.advance(act, end)
+    envs = [env for envs in e.train_envs for env in envs]
+    assert [len(env.put) for env in envs] == 2 * [0, 0, 5, 5]  # pyright: ignore
+    put = [state for env in envs for state in env.put]  # pyright: ignore
+    assert all(position == -velocity for position, velocity in put)
+    assert len(set(put)) >= 19  # of 20: two may be alike by chance

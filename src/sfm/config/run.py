@@ -104,6 +104,11 @@ class Config:
         require(
             can, "fourier, steps and landmarks see standardised states: normalise must be features or all"
         )
+        apart = not isinstance(self.objective, SFMConfig) or self.objective.witness_batch == "independent"
+        require(
+            apart or not self.schedule.resets,
+            "schedule.reset_share needs objective.witness_batch independent, which sees visits alone",
+        )
         can = self.schedule.average_updates == 0 or not isinstance(self.objective, BCConfig)
         require(
             can, f"average_updates does not work with the objective '{kind}', which keeps what validates best"

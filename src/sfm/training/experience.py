@@ -58,6 +58,10 @@ class Experience:
         """That the environments took for these transitions."""
         return int(episodes.length.sum()) * self.action_repeat
 
+    def visits(self, episodes: Episodes) -> Episodes:
+        """Those of a seed's episodes that began where the task does."""
+        return Episodes(*(array[: self.visited] for array in episodes))
+
     def check_room(self) -> None:
         steps, envs = self.env.max_steps, len(self.train_envs[0])
         if steps * envs > self.capacity:

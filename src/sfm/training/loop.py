@@ -145,7 +145,7 @@ class Training:
         rows = {i: self.progress[i].row() for i in running}
         for i, e in episodes.items():
             if rewarded(self.experience.env):
-                rows[i]["train/return"] = float(e.returns[: self.experience.visited].mean())
+                rows[i]["train/return"] = float(self.experience.visits(e).returns.mean())
         if self.config.schedule.assesses:
             self._assess(episodes, rows)
         self._refresh(running, rows)
@@ -155,7 +155,7 @@ class Training:
         """An episode from each environment of each seed. In parts, if the schedule says so, and with the
         updates of one part under way while the next is collected: its policy is that of a part earlier."""
         begun = {i: self.experience.begin(i, self._policy(i)) for i in running}
-        ends = self.experience.part_ends
+        ends, before = self.experience.part_ends, {i: self.progress[i].steps for i in running}
         for end in ends:
             new = {i: rollout.advance(act, end) for i, (rollout, act) in begun.items()}
             self.learning.settle()
@@ -169,7 +169,7 @@ class Training:
                 self.learning.start()
         for i, (rollout, _) in begun.items():
             self.progress[i].episodes += len(rollout.envs)
-            self.progress[i].round_steps = self.experience.steps(rollout.episodes)
+            self.progress[i].round_steps = self.progress[i].steps - before[i]
         return {i: rollout.episodes for i, (rollout, _) in begun.items()}
 
     def _policy(self, i: int) -> Any:
@@ -182,7 +182,11 @@ class Training:
         """Judge the policies by their episodes: some are kept, and some are trained on those steps."""
         steps = {i: self.experience.steps(e) for i, e in episodes.items()}
         random = self.config.schedule.random_steps
-        acted = {i: e for i, e in episodes.items() if self.progress[i].collected - steps[i] >= random}
+        acted = {
+            i: self.experience.visits(e)
+            for i, e in episodes.items()
+            if self.progress[i].collected - steps[i] >= random
+        }
         for i, scores in self.learning.scores(acted).items():
             p = self.progress[i]
             verdict = self.policies.judge(i, p, Played(scores, steps[i]))

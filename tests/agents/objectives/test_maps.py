@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import SPEC, random_batch, random_demos, rng, small_sfm
+from helpers import SPEC, context, random_batch, random_demos, rng, small_sfm
 
-from sfm.agents.objectives.sfm import make_features
+from sfm.agents.objectives.sfm import SFM, make_features
 from sfm.agents.types import ExpertStates
 
 
@@ -156,3 +156,13 @@ def test_landmarks_point_to_the_expert_from_far_away():
     near = np.asarray(phi(far.astype(np.float32))).mean(1)
     for closer, further in itertools.pairwise(near):
         assert closer > 1.5 * further > 0
+
+
+def test_landmarks_lie_at_demonstrated_states_as_the_features_see_them():
+    """Standardised with the newest moments, those of this update included."""
+    objective = SFM(small_sfm("landmarks", dim=6), SPEC._replace(normalise="features"))
+    demos, batch = random_demos((5,)), random_batch()
+    batch = batch._replace(obs=3 * batch.obs + 7)
+    after, _, _ = jax.jit(objective.update)(objective.init(rng()), context(batch, demos=demos))
+    assert after.moments
+    np.testing.assert_allclose(after.features.at, after.moments.standardise(demos.obs[0]), rtol=1e-5)

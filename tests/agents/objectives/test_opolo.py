@@ -17,7 +17,7 @@ from sfm.config import Config, CostConfig, InverseConfig, OPOLOConfig, ScheduleC
 from sfm.envs import make
 from sfm.presets import PRESETS
 from sfm.training.loop import Training
-from tests.conftest import trained
+from tests.conftest import equal, trained
 
 KEY = jax.random.key(0)
 PULL = 2 * 0.1 * (1 - SPEC.gamma)
@@ -143,6 +143,20 @@ def changes(first: int, seeds: int = 1):
 
 def test_cost_and_inverse_model_learn_now_and_then():
     assert changes(first=0) == {"cost": [[4, 8, 12]], "inverse": [[3, 6, 9, 12]]}
+
+
+def test_the_cost_learns_from_visits_and_rewards_the_whole_batch():
+    """What began in a demonstrated state is no evidence of where the policy goes."""
+    objective, o = made(cost_interval=1)
+    update = jax.jit(lambda now: objective.update(o, now))
+    batch, other = random_batch(1), random_batch(2)
+    after, reward, _ = update(context(batch, recent=other))
+    same, _, _ = update(context(other, recent=other))
+    different, _, _ = update(context(batch, recent=batch))
+    assert equal(after.cost, same.cost)
+    assert not equal(after.cost, different.cost)
+    assert objective.uses_recent
+    np.testing.assert_allclose(reward, objective.reward(o, batch.obs, batch.next_obs), rtol=1e-5)
 
 
 def test_the_inverse_model_learns_at_every_update_at_first():

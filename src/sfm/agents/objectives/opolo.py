@@ -36,6 +36,8 @@ class OPOLOState(NamedTuple):
 
 
 class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
+    uses_recent = True  # all visits: the cost learns from no state in which an environment was put
+
     def __init__(self, config: OPOLOConfig, spec: Spec):
         super().__init__(config, spec)
         self.scalar_weight = 2 * config.alpha * (1 - spec.gamma)
@@ -69,12 +71,12 @@ class OPOLO(Objective[OPOLOConfig, OPOLOState], config=OPOLOConfig):
         return o._replace(updates=o.updates + 1), reward, o.latest | {"reward": reward.mean()}
 
     def _fit_cost(self, o: OPOLOState, context: Context) -> OPOLOState:
-        batch, demos = context.batch, context.demos
+        recent, demos = context.recent, context.demos
         k_expert, k_fit = jax.random.split(context.key)
-        pairs = draw_pairs(k_expert, demos.obs, demos.length, batch.obs.shape[0])
+        pairs = draw_pairs(k_expert, demos.obs, demos.length, recent.obs.shape[0])
         moments = o.moments.add(self.spec.part(pairs[0]))
         expert = self._pair(moments, *pairs)
-        agent = self._pair(moments, batch.obs, batch.next_obs)
+        agent = self._pair(moments, recent.obs, recent.next_obs)
         cost, metrics = fit_cost(o.cost, self.config.cost, expert, agent, k_fit)
         return o._replace(cost=cost, moments=moments, latest=o.latest | {"cost_gap": metrics["cost_gap"]})
 
