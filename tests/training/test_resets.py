@@ -68,6 +68,7 @@ def test_a_run_stopped_within_a_round_goes_on_bit_for_bit():
     table = whole.experience.table()
     assert (table.visits < table.total).all()
     assert (table.visits > 0).all()
+    np.testing.assert_array_equal(whole.learning._table().recent, table.visits)  # the witness sees no more
 
 
 @pytest.mark.parametrize("parts", [1, 4])
