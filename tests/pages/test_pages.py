@@ -40,6 +40,7 @@ NOT_RUN = {  # the beginning of a command or of a Python block: why
     "python examples/": "tests/test_examples.py runs them all",
     "python -m benchmarks.learning": "runs of hours; tests/benchmarks/test_learning.py has short ones",
     "python benchmarks/learning.py": "the record of a run at an earlier commit",
+    ".venv/bin/python -m benchmarks.soak": "minutes to hours; tests/benchmarks/test_soak.py has its parts",
     "# agents/agent.py": "an outline in Python's words",
     "# config/objectives.py": "parts of three files",
 }
