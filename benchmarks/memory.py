@@ -54,6 +54,6 @@ def fill(transitions: int, obs_dim: int, action_dim: int) -> tuple[float, float]
         return jax.block_until_ready(replay)
 
     replay, peak = grown(filled)
-    stored = sum(length for _, length, _ in layout.episodes)
-    table = sum(array.nbytes for array in layout.table().values())
+    stored = sum(length for _, length, *_ in layout.episodes)
+    table = sum(array.nbytes for array in layout.table())
     return (sum(array.nbytes for array in replay) + table) / stored, (peak + table) / stored
