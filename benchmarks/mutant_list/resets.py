@@ -90,9 +90,9 @@ RESETS: dict[str, tuple[str, str, str, str]] = {
         "tests/agents/objectives/test_opolo.py",
     ),
     "qpos of another model": (
-        "demos/matching.py",
-        "if values.shape[1] != size:",
-        "if values.shape[1] > size:",
+        "envs/base.py",
+        "values.shape[1] != size:",
+        "values.shape[1] > size:",
         "tests/demos/test_matching.py",
     ),
     "landmarks: widths not in units": (

@@ -124,7 +124,9 @@ def test_a_motion_for_another_rate_is_refused(env):
 def test_states_of_another_model_are_refused(env, kind, size):
     """Half of the environments would begin in them."""
     other = moving(env, 0.02)._replace(**{kind: np.zeros((1, 50, size), np.float32)})
-    with pytest.raises(SfmError, match=rf"{kind} has {size} numbers, but the model of .* has 4: give"):
+    with pytest.raises(
+        SfmError, match=rf"{kind} has {size} numbers per state, .* has 4: they are of another model"
+    ):
         check_fit(preset("general"), other, env)
 
 

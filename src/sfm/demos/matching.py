@@ -15,7 +15,7 @@ import numpy as np
 from sfm.config import Config
 from sfm.demos.types import Demos, check
 from sfm.envs import Env, is_robot
-from sfm.envs.base import as_mujoco
+from sfm.envs.base import as_mujoco, check_motion
 from sfm.envs.signals import obs_names
 from sfm.errors import SfmError, unknown
 
@@ -79,22 +79,10 @@ def check_fit(config: Config, demos: Demos, env: Env) -> None:
     """Refuses demonstrations that a run in this environment cannot imitate."""
     check(aligned(demos, env), env.obs_dim)
     check_part(config, matched(demos, config.match, env), env)
-    check_motion(demos, env)
-    check_rate(demos, env)
-
-
-def check_motion(demos: Demos, env: Env) -> None:
-    """Refuses states of the simulator that are of another model."""
     shown, motion = as_mujoco(env), demos.motion()
-    if shown is None or motion is None:
-        return
-    sizes = {"qpos": (motion.qpos, shown.model.nq), "qvel": (motion.qvel, shown.model.nv)}
-    for kind, (values, size) in sizes.items():
-        if values.shape[1] != size:
-            raise SfmError(
-                f"the demonstrations' {kind} has {values.shape[1]} numbers, but the model of '{env.name}' "
-                f"has {size}: give that of this model, or leave qpos and qvel out"
-            )
+    if shown and motion:
+        check_motion(motion, shown.model, env.name)
+    check_rate(demos, env)
 
 
 def check_rate(demos: Demos, env: Env) -> None:

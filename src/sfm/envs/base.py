@@ -92,6 +92,16 @@ def as_mujoco(env: Env) -> MujocoEnv | None:
     return cast(MujocoEnv, env) if all(hasattr(env, name) for name in SHOWN) else None
 
 
+def check_motion(motion: Motion, model: Any, name: str) -> None:
+    """Refuses a motion of another model than that of the environment of this name."""
+    for part, values, size in (("qpos", motion.qpos, model.nq), ("qvel", motion.qvel, model.nv)):
+        if values.ndim != 2 or values.shape[1] != size:
+            raise SfmError(
+                f"the demonstrations' {part} has {values.shape[-1]} numbers per state, '{name}' has {size}: "
+                "they are of another model; give those of this one, or leave qpos and qvel out"
+            )
+
+
 def checked_state(env: MujocoEnv, qpos: Any, qvel: Any) -> tuple[np.ndarray, np.ndarray]:
     """qpos [nq] and qvel [nv] as float64, refused where they do not fit the model."""
     parts = []

@@ -103,9 +103,7 @@ def test_what_does_not_work_is_told_in_a_line(text, config, message, tmp_path):
 
 
 def test_a_motion_of_another_model_and_a_missing_file_are_told(tmp_path):
-    with pytest.raises(
-        SfmError, match=r"qpos has 4 numbers per state, .* has 19: they were made with another"
-    ):
+    with pytest.raises(SfmError, match=r"qpos has 4 numbers per state, .* has 19: they are of another model"):
         made(tmp_path, FREE, MOTION)
     with pytest.raises(SfmError, match=r"no MJCF file .*none\.xml"):
         make(str(tmp_path / "none.xml"))

@@ -8,7 +8,7 @@ import numpy as np
 from sfm.config.robot import RobotConfig
 from sfm.envs import rendering
 from sfm.envs.actions import ActionScale
-from sfm.envs.base import Motion, checked_state
+from sfm.envs.base import Motion, check_motion, checked_state
 from sfm.envs.mjcf import files, servos, starts
 from sfm.envs.mjcf.files import mujoco
 from sfm.envs.mjcf.observation import Observation
@@ -126,7 +126,7 @@ class MjcfEnv:
         if motion is None or self.root is None or "height" not in "".join(self.obs_names):
             why = "it has no root that can fall" if motion else "the demonstrations have no motion (qpos)"
             raise SfmError(f"robot.fall does not work with {self.name}: {why}")
-        starts.check(self.model, motion, self.name)
+        check_motion(motion, self.model, self.name)
         heights = []
         for qpos in motion.qpos:
             self.data.qpos[:] = qpos

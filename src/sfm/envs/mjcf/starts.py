@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sfm.config.robot import RobotConfig
-from sfm.envs.base import Motion
+from sfm.envs.base import Motion, check_motion
 from sfm.envs.mjcf.files import mujoco
 from sfm.errors import SfmError
 
@@ -22,7 +22,7 @@ def chosen(model: Any, config: RobotConfig, motion: Motion | None, name: str) ->
     if kind == "clip":
         if motion is None:
             raise SfmError("robot.starts is clip, but the demonstrations have no motion (qpos and qvel)")
-        check(model, motion, name)
+        check_motion(motion, model, name)
     if kind == "keyframe" and not model.nkey:
         raise SfmError(f"robot.starts is keyframe, but {name} has no keyframe")
     noisy = _noisy_dofs(model) * config.start_noise
@@ -40,16 +40,6 @@ def chosen(model: Any, config: RobotConfig, motion: Motion | None, name: str) ->
         data.qvel[:] += noisy * rng.standard_normal(model.nv)
 
     return start
-
-
-def check(model: Any, motion: Motion, name: str) -> None:
-    """Refuses a motion of another model."""
-    for part, value, size in (("qpos", motion.qpos, model.nq), ("qvel", motion.qvel, model.nv)):
-        if value.ndim != 2 or value.shape[1] != size:
-            raise SfmError(
-                f"the demonstrations' {part} has {value.shape[-1]} numbers per state, {name} has {size}: "
-                "they were made with another model"
-            )
 
 
 def _noisy_dofs(model: Any) -> np.ndarray:
