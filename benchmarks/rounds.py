@@ -1,27 +1,31 @@
 """What it costs to collect from several environments while the learner learns."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 
 from benchmarks.measure import Row, Settings, timed
+from sfm.presets import DEFAULT
 
 __all__ = ["rounds"]
 
-TASKS = {"walker_walk": "fast", "cheetah_walk": "fast", "quadruped_stand": "fast"}
+ROWS = (
+    ("walker_walk", "fast"),
+    ("cheetah_walk", "fast"),
+    ("quadruped_stand", "fast"),
+    ("walker_walk", DEFAULT),
+)
 COUNTS = (1, 4, 8)
 
 
 def rounds(settings: Settings) -> Iterator[Row]:
     """Seconds of a training round of 1,000 updates with 4 and 8 environments, over one with 1 environment."""
-    for task, preset in list(TASKS.items())[: 1 if settings.quick else None]:
+    for task, preset in ROWS[: 1 if settings.quick else None]:
         command = [sys.executable, "-m", "benchmarks.rounds", task, preset, str(settings.seconds)]
-        threads = {"NPROC": "1"}  # as training sets it for networks this small; read when JAX starts
-        told = subprocess.check_output(command, env=os.environ | threads, text=True)
-        one, four, eight = json.loads(told)
-        yield task, {"one_s": one, "four_s": four, "four_over_one": four / one, "eight_over_one": eight / one}
+        one, four, eight = json.loads(subprocess.check_output(command, text=True))
+        name = task if preset == "fast" else f"{task} {preset}"
+        yield name, {"one_s": one, "four_s": four, "four_over_one": four / one, "eight_over_one": eight / one}
 
 
 def measure(task: str, preset_name: str, seconds: float) -> list[float]:
@@ -29,8 +33,10 @@ def measure(task: str, preset_name: str, seconds: float) -> list[float]:
     from sfm import api
     from sfm.envs import make
     from sfm.presets import preset
+    from sfm.training.jax_setup import choose_threads
     from sfm.training.loop import Training
 
+    choose_threads(preset(preset_name))
     begun = []
     for envs in COUNTS:
         changes = {"envs": envs, "updates_per_step": 1 / envs, "steps": 10**9, "eval_every": 10**9}

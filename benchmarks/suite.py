@@ -13,7 +13,7 @@ from benchmarks.check import BASELINE, bounds, failures, is_ratio
 from benchmarks.measure import Row, Settings, machine
 from sfm import storage
 from sfm.errors import SfmError
-from sfm.presets import PRESETS
+from sfm.presets import DEFAULT, PRESETS
 
 __all__ = ["main"]
 
@@ -88,7 +88,11 @@ class Options:
     @property
     def settings(self) -> Settings:
         ending = "-cpu" if self.quick else ""
-        sfm = ("fast", *(name for name in PRESETS if name.startswith("sfm-") and name.endswith(ending)))
+        sfm = (
+            DEFAULT,
+            "fast",
+            *(name for name in PRESETS if name.startswith("sfm-") and name.endswith(ending)),
+        )
         return Settings(self.presets or sfm, 0.3 if self.quick else 2.0, self.quick)
 
     @property
