@@ -11,6 +11,7 @@ limit on the size of files. Exit status 1 if anything was lost, or if memory gre
 
 import contextlib
 import hashlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -47,7 +48,9 @@ SETTINGS = (
 )
 PLAN = {"tasks": ["walker_walk"], "presets": ["general"], "steps": STEPS, "changes": {"small": SETTINGS}}
 STEADY = {**PLAN, "steps": 10**9}  # until it is stopped
-LATE = 20  # seconds of the processor at most that a process has before what is overdue happens to it
+LATE = (
+    0.6  # of the processor's time of a whole run: what is overdue happens to a process before it has so much
+)
 PATIENCE = 4  # processes in a row that end as they should not
 
 
@@ -111,9 +114,17 @@ def process(plan: dict[str, Any], folder: Path, logs: Path) -> Process:
 
 
 def disturbed(
-    due: list[tuple[float, Kind]], expected: dict[str, str], disk: Disk, logs: Path, found: Found
+    due: list[tuple[float, Kind]],
+    expected: dict[str, str],
+    took: float,
+    disk: Disk,
+    logs: Path,
+    found: Found,
 ) -> None:
-    """Runs one after another, until everything that is due has happened and the last of them has ended."""
+    """Runs one after another, until everything that is due has happened and the last of them has ended.
+
+    took: seconds of the processor that a whole run takes.
+    """
     begin, number, failures = time.monotonic(), 0, 0
     while due and failures < PATIENCE:
         number += 1
@@ -124,7 +135,7 @@ def disturbed(
             child, started = process(PLAN, folder, logs), time.time()
             while child.running() and not (due and time.monotonic() - begin >= due[0][0]):
                 time.sleep(0.05)
-            while late and child.running() and worked(child.pid) < due[0][0] % LATE:
+            while late and child.running() and worked(child.pid) < due[0][0] % (LATE * took):
                 time.sleep(0.05)
             kind = due[0][1] if due and child.running() else None
             outcome = hit(kind, child, folder, started, disk)
@@ -188,6 +199,7 @@ def soak(options: Options, base: Path) -> tuple[Found, Memory]:
     found, logs = Found(), base / "logs"
     print(f"{time.strftime('%H:%M')} a run left alone", flush=True)
     alone = process(PLAN, base / "alone", logs).outcome()
+    took = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
     if alone.state != "finished":
         raise SfmError(f"the run left alone did not finish: {alone.error}")
     expected = left(base / "alone")
@@ -197,7 +209,7 @@ def soak(options: Options, base: Path) -> tuple[Found, Memory]:
     print(f"{time.strftime('%H:%M')} {len(due)} events in {options.minutes:g} minutes", flush=True)
     with Memory(steady.pid, base / "memory.csv") as memory, small_disk(base / "disk") as disk:
         side_by_side = sweeps(base)
-        disturbed(due, expected, disk, logs, found)
+        disturbed(due, expected, took, disk, logs, found)
         for name, child in zip(("sweep1", "sweep2"), side_by_side, strict=True):
             if child.wait() == 0:
                 found.survived["sweep"] += 1
