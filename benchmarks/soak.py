@@ -48,9 +48,7 @@ SETTINGS = (
 )
 PLAN = {"tasks": ["walker_walk"], "presets": ["general"], "steps": STEPS, "changes": {"small": SETTINGS}}
 STEADY = {**PLAN, "steps": 10**9}  # until it is stopped
-LATE = (
-    0.6  # of the processor's time of a whole run: what is overdue happens to a process before it has so much
-)
+LATE = 0.6  # of the time of a whole run: what is overdue happens to a process before it has had so much
 PATIENCE = 4  # processes in a row that end as they should not
 
 

@@ -120,10 +120,11 @@ def test_what_is_due_happens_and_what_ends_otherwise_is_lost(tmp_path, monkeypat
 
     monkeypatch.setattr("benchmarks.soak.process", process)
     monkeypatch.setattr("benchmarks.soak.begun", lambda *_: True)
-    monkeypatch.setattr("benchmarks.soak.worked", lambda _: 99.0)
+    seconds = iter([0.0, 1.0, 0.0, 3.0, 5.0])  # what is overdue waits for some of the 10 of a whole run
+    monkeypatch.setattr("benchmarks.soak.worked", lambda _: next(seconds))
     found, expected = Found(), left(run_folder(tmp_path / "alone"))
-    due = [(0.0, "stop"), (0.0, "kill")]
-    disturbed(due, expected, Disk(tmp_path, own=False), tmp_path, found)
+    due = [(-5.0, "stop"), (-2.0, "kill")]
+    disturbed(due, expected, 10.0, Disk(tmp_path, own=False), tmp_path, found)
     assert due == []
     assert found.survived == {"stop": 1, "kill": 1}
     assert found.lost == ["run1: failed, a traceback"]
