@@ -25,6 +25,18 @@ OBJECTIVES: dict[str, tuple[str, str, str, str]] = {
         'twins: str = "mean"',
         T_GAIFO,
     ),
+    "witness: both halves from the long window": (
+        SFM,
+        "np.stack([window, np.minimum(window, c.witness_newest)], -1)",
+        "np.stack([window, window], -1)",
+        T_SFM,
+    ),
+    "witness: the minibatch does not alternate": (
+        "training/buffer.py",
+        "window = jnp.resize(table.recent, (count,))",
+        "window = jnp.repeat(table.recent, count // table.recent.size)",
+        "tests/training/test_buffer.py",
+    ),
     "witness: minibatch not independent": (
         SFM,
         "source = context.recent if self.uses_recent else context.batch",

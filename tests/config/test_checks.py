@@ -85,6 +85,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (SFMConfig, {"witness_error_weight": -1.0}, "objective.witness_error_weight must not be negative"),
     (SFMConfig, {"witness_window": 9}, "witness_window needs objective.witness_batch independent"),
     (SFMConfig, {"witness_share": 0.5}, "witness_share needs objective.witness_batch independent"),
+    (SFMConfig, {"witness_newest": 9}, "witness_newest needs objective.witness_batch independent"),
     (
         SFMConfig,
         {"witness_share": 0.5, "witness_window": 9, "witness_batch": "independent"},

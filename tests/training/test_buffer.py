@@ -83,6 +83,18 @@ def test_the_newest_transitions_can_be_asked_for():
     assert len({tuple(row) for row in np.asarray(more.obs).tolist()}) == 15
 
 
+def test_a_minibatch_takes_several_windows_in_turn():
+    """Half of it is spread evenly over the long one, half over the short one."""
+    replay, layout = fill([(5, False)] * 4)
+    stored, table = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
+    for seed in range(9):
+        windows = table._replace(recent=np.array([20, 4], np.int32))
+        obs = np.asarray(draw(stored, windows, jax.random.key(seed), 40, recent=True).obs, int)
+        place = 5 * obs[:, 0] + obs[:, 1]
+        assert np.bincount(place[0::2], minlength=20).tolist() == [1] * 20
+        assert np.bincount(place[1::2], minlength=20).tolist() == [0] * 16 + [5] * 4
+
+
 @settings(max_examples=40)
 @given(plans)
 def test_every_sample_is_a_transition_of_a_stored_episode(plan):

@@ -71,6 +71,10 @@ class SFMConfig(ObjectiveDefaults):
     """The window is this share of all transitions when the run ends; it begins as all of them and its share
     falls linearly, so that the learner first has a witness that stands still and in the end one that tells
     what the policy does now; with 1 it stays all of them."""
+    witness_newest: NotNegativeInt = 0
+    """Half of the independent minibatch comes from this many of the newest visits and half from the window,
+    so that the witness points ahead of its long memory and the policy swings less; with 0 all of it comes
+    from the window."""
     expert_interval: AtLeastOne = 1
     """The features of the expert's states are computed anew every this many actor steps, and once per chunk
     of updates; with `visits`, and where there are more than 20,000 states, those of some, evenly spread."""
@@ -98,7 +102,7 @@ class SFMConfig(ObjectiveDefaults):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, whole in (("witness_window", 0), ("witness_share", 1)):
+        for name, whole in (("witness_window", 0), ("witness_share", 1), ("witness_newest", 0)):
             fits = self.witness_batch == "independent" or getattr(self, name) == whole
             require(fits, f"objective.{name} needs objective.witness_batch independent")
         one = self.witness_window == 0 or self.witness_share == 1

@@ -59,7 +59,7 @@ class Table(NamedTuple):
     total: Array  # [S], transitions in all
     visit: Array  # [S, E], visits in all earlier rows: transitions of episodes that began where the task does
     visits: Array  # [S], visits in all
-    recent: Array  # [S], how many of the newest visits are recent
+    recent: Array  # [S] or [S, K], how many of the newest visits are recent: one window, or K in turn
 
 
 def empty(seeds: int, capacity: int, obs_dim: int, action_dim: int) -> Replay:
@@ -183,13 +183,14 @@ def sample(
     """`count` transitions of one seed, uniform with replacement.
 
     `recent`: of the recent visits, one from each of `count` equal spans of time; so their mean is closer to
-    that of all recent ones than if they were independent. With a `spec`, also what follows each within
-    `spec.n_step` steps.
+    that of all recent ones than if they were independent. Where there are several windows of recent visits
+    the transitions take them in turn. With a `spec`, also what follows each within `spec.n_step` steps.
     """
     k_index, k_goal = jax.random.split(key)
     if recent:
-        ago = (jnp.arange(count) + jax.random.uniform(k_index, (count,))) / count * table.recent
-        index = table.visits - 1 - jnp.clip(ago.astype(jnp.int32), 0, table.recent - 1)
+        window = jnp.resize(table.recent, (count,))
+        ago = (jnp.arange(count) + jax.random.uniform(k_index, (count,))) / count * window
+        index = table.visits - 1 - jnp.clip(ago.astype(jnp.int32), 0, window - 1)
     else:
         index = jax.random.randint(k_index, (count,), 0, table.total)
     first = table.visit if recent else table.first

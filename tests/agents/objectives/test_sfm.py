@@ -130,6 +130,8 @@ def test_visits_are_matched_by_the_features_of_the_states_themselves(weighed):
         ({"witness_window": 9_000}, [9_000, 9_000]),
         ({"witness_share": 0.2}, [60_000, 20_000]),
         ({"witness_share": 0.01}, [50_500, 4_000]),
+        ({"witness_share": 0.2, "witness_newest": 8_000}, [[60_000, 8_000], [20_000, 8_000]]),
+        ({"witness_window": 5_000, "witness_newest": 8_000}, [[5_000, 5_000]] * 2),
     ],
 )
 def test_the_witness_looks_at_a_window_that_shrinks_with_the_run(settings, recent):

@@ -59,10 +59,10 @@ class Objective(ABC, Generic[C, O]):
         """The first state."""
 
     def recent(self, total: np.ndarray, done: np.ndarray) -> np.ndarray:
-        """How many of the newest transitions `Context.recent` comes from.
+        """How many of the newest visits `Context.recent` comes from.
 
         Arguments: how many there are, [S]; the share of its run that each seed has behind it, [S].
-        Returns: [S].
+        Returns: [S], or [S, K] where it comes from K windows alike.
         """
         return total
 

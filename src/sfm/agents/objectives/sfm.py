@@ -116,10 +116,10 @@ class SFM(Objective[SFMConfig, SFMState], config=SFMConfig):
         return SFMState(self.features.init(rng), moments, zero(self.base), zero(d), zero(d), zeros(d))
 
     def recent(self, total: np.ndarray, done: np.ndarray) -> np.ndarray:
-        if window := self.config.witness_window:
-            return np.minimum(total, window)
-        share = 1 - (1 - self.config.witness_share) * done
-        return np.maximum(share * total, np.minimum(total, LEAST_RECENT))
+        c = self.config
+        share = 1 - (1 - c.witness_share) * done
+        window = np.minimum(total, c.witness_window or np.maximum(share * total, LEAST_RECENT))
+        return np.stack([window, np.minimum(window, c.witness_newest)], -1) if c.witness_newest else window
 
     def shown(self, demos: ExpertStates) -> ExpertStates:
         return thinned(demos) if self.config.match_from == "visits" else demos
