@@ -142,7 +142,9 @@ def running(
     replay = buffer.empty(seeds, capacity, obs_dim, ACTION)
     for _ in range(repeats):
         replay = device.add(replay, *buffer.rows_of(layouts, [episodes] * seeds))
-    table = jax.device_put(buffer.stack_tables(layouts))
+    table = buffer.stack_tables(layouts)
+    recent = agent.objective.recent(np.asarray(table.visits), np.zeros(seeds)).astype(np.int32)
+    table = jax.device_put(table._replace(recent=recent))
     which = np.arange(demonstrations) % EPISODES
     shown = (
         episodes.obs[which, : states + 1],

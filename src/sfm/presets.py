@@ -159,6 +159,7 @@ GENERAL = replace(
         ),
         witness_window=0,
         witness_share=0.2,
+        witness_newest=8_000,
     ),
     schedule=replace(
         FAST.schedule, batch=128, random_steps=10_000, bouts=0.2, reset_share=0.5, likeness_from=0.8

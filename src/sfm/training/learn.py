@@ -54,7 +54,7 @@ class Learning:
         if beginning is not None:
             self.state = self.device.adopt(self.state, beginning)
         self.begun = 0  # updates of the chunk under way, where it takes several calls
-        self.device.compile_ahead(recipe(config, agent.spec), *self.arguments(experience.table()))
+        self.device.compile_ahead(recipe(config, agent.spec), *self.arguments(self._table()))
         self.policies = Policies(s, self.device.policies(self.state))
         self.history: list[tuple[np.ndarray, Any]] = []  # seeds and metrics of the round's updates
         self.seconds = 0.0  # that they took
