@@ -38,6 +38,25 @@ def test_the_headline_has_the_mean_the_worst_and_the_paper(now):
     assert both == "| all |  | 0.50 | 0.00 | 0.51 |  |  | 0.94 |"
 
 
+def test_the_judgement_counts_every_run(now):
+    """Of two tasks; the kept policy of one seed lost a fifth of its best evaluation, the others nothing."""
+    runs, ends = [], []
+    for task, returns in {"walker_walk": (988.0, 33.0), "quadruped_stand": (800.0, 900.0)}.items():
+        for seed, mean in enumerate(returns):
+            who = {"series": readme.TEN_TASKS, "preset": "general", "task": task, "seed": seed}
+            best = 1000.0 if mean == 800 else mean
+            runs += [who | {"seconds": 60.0 * seed, "kept": 1.0, "current": best}, who | {"seconds": 1.0}]
+            ends.append(who | {"mean": mean, "likeness": 2.0 if seed else 0.5})
+    lines = readme.judged(now._replace(runs=runs, finals=ends)).splitlines()[2:]
+    told = dict(line.strip("| ").split(" | ") for line in lines)
+    assert told["runs"] == "4"
+    assert told["worst run's score"] == "0.00"
+    assert told["mean likeness; walkers and cheetahs alone"] == "0.75; 0.75"
+    assert told["kept policy below the best evaluation of its run: mean, worst"] == "5.0%, 20.0%"
+    assert told["tasks at the paper's SFM (TD7) less one of its standard deviations"] == "0"
+    assert told["minutes of training at most"] == "1.0"
+
+
 def test_a_stale_table_is_made_anew_and_the_text_around_it_stays(now):
     stale = (
         "above\n<!-- table: main -->\nold\n<!-- end -->\nbetween\n<!-- table: series -->\n<!-- end -->\nbelow"
