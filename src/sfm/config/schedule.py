@@ -54,8 +54,8 @@ class ScheduleConfig:
     average_share: Share = 0.0
     """The moving average covers at least this share of all updates so far."""
     likeness_from: Share = 1.0
-    """From this share of the run on, the policy that is kept is the one of those evaluated, averages or not,
-    that is most like the demonstrations, by likeness and never by reward; with 1 it stays the latest."""
+    """From this share of the run on, the policy that is kept is the one of the evaluated averages that is
+    most like the demonstrations, by likeness and never by reward; with 1 it stays the latest."""
     eval_every: AtLeastOne = 25_000
     """The policies are evaluated after this many steps each time."""
     eval_episodes: AtLeastOne = 10

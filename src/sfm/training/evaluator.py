@@ -25,7 +25,7 @@ class Job(NamedTuple):
 
     i: int  # which of the seeds
     row: Row
-    chosen: bool  # whether a policy may be kept for what the evaluation says
+    chosen: bool  # whether the average may be kept for what the evaluation says
     current: Any
     other: Any  # the kept policy, or the average
 
@@ -78,7 +78,7 @@ class Evaluator:
                 return
             for job, row in zip(jobs, told, strict=True):
                 if job.chosen:
-                    row = policies.liken(job.i, progress[job.i], job.current, job.other, row)
+                    row = policies.liken(job.i, progress[job.i], job.other, row)
                 rows.append(row)
 
     def cancel(self) -> None:

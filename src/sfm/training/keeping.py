@@ -74,22 +74,18 @@ class Policies:
             self.kept[i], p.kept_steps, p.kept_updates = self.average[i], p.steps, p.updates
         return verdict
 
-    def liken(
-        self, i: int, p: SeedProgress, current: Any, average: Any, row: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Keep the current policy of seed `i` or its average, both evaluated, if none was more like the
-        demonstrations.
+    def liken(self, i: int, p: SeedProgress, average: Any, row: dict[str, Any]) -> dict[str, Any]:
+        """Keep the average of seed `i`, which was evaluated, if none was more like the demonstrations.
 
         row: of the log, with its step, updates and evaluation. Returns the row, in which what is said of the
         kept policy is true of that one; what was said of the average under that name is said of the average.
         """
-        told = {which: _told(row, which) for which in ("current", "kept")}
-        for which, policy in (("current", current), ("kept", average)):
-            best = -math.inf if p.most_alike is None else p.most_alike["likeness/kept"]
-            if told[which].get("likeness/kept", math.nan) >= best:
-                self.kept[i], p.kept_steps, p.kept_updates = policy, row["step"], row["updates"]
-                p.most_alike = told[which]
-        averages = {name.replace("kept", "average"): value for name, value in told["kept"].items()}
+        told = {name: row[name] for name in ("eval/kept", "likeness/kept") if name in row}
+        best = -math.inf if p.most_alike is None else p.most_alike["likeness/kept"]
+        if told.get("likeness/kept", math.nan) >= best:
+            self.kept[i], p.kept_steps, p.kept_updates = average, row["step"], row["updates"]
+            p.most_alike = told
+        averages = {name.replace("kept", "average"): value for name, value in told.items()}
         return row | averages | (p.most_alike or {})
 
     def tree(self) -> dict[str, list[Any]]:
@@ -98,9 +94,3 @@ class Policies:
 
     def restore(self, tree: dict[str, list[Any]]) -> None:
         self.current, self.average, self.kept = tree["current"], tree["average"], tree["kept"]
-
-
-def _told(row: dict[str, Any], which: str) -> dict[str, Any]:
-    """What a row says of one of its policies, as of the kept one."""
-    names = ("eval", "likeness")
-    return {f"{name}/kept": row[f"{name}/{which}"] for name in names if f"{name}/{which}" in row}
