@@ -33,8 +33,14 @@ OBJECTIVES: dict[str, tuple[str, str, str, str]] = {
     ),
     "witness: the minibatch does not alternate": (
         "training/buffer.py",
-        "window = jnp.resize(table.recent, (count,))",
-        "window = jnp.repeat(table.recent, count // table.recent.size)",
+        "jnp.resize(table.recent, (count,)), ",
+        "jnp.repeat(table.recent, count // windows), ",
+        "tests/training/test_buffer.py",
+    ),
+    "witness: half of every window is never seen": (
+        "training/buffer.py",
+        "jnp.arange(count) // windows",
+        "jnp.arange(count) / windows",
         "tests/training/test_buffer.py",
     ),
     "witness: minibatch not independent": (

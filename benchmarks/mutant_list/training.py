@@ -52,7 +52,7 @@ TRAINING: dict[str, tuple[str, str, str, str]] = {
     ),
     "replay: recent ones independent": (
         BUFFER,
-        "(jnp.arange(count) + jax.random.uniform(k_index, (count,))) / count",
+        "(span + jax.random.uniform(k_index, (count,))) * windows / count",
         "jax.random.uniform(k_index, (count,))",
         T_BUFFER,
     ),

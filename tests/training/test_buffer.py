@@ -84,15 +84,19 @@ def test_the_newest_transitions_can_be_asked_for():
 
 
 def test_a_minibatch_takes_several_windows_in_turn():
-    """Half of it is spread evenly over the long one, half over the short one."""
+    """Half of it is spread evenly over the long one, half over the short one, and all of both can come up."""
     replay, layout = fill([(5, False)] * 4)
     stored, table = jax.tree.map(lambda x: x[0], (replay, buffer.stack_tables([layout])))
-    for seed in range(9):
-        windows = table._replace(recent=np.array([20, 4], np.int32))
-        obs = np.asarray(draw(stored, windows, jax.random.key(seed), 40, recent=True).obs, int)
-        place = 5 * obs[:, 0] + obs[:, 1]
-        assert np.bincount(place[0::2], minlength=20).tolist() == [1] * 20
-        assert np.bincount(place[1::2], minlength=20).tolist() == [0] * 16 + [5] * 4
+    windows, seen = table._replace(recent=np.array([20, 4], np.int32)), np.zeros((2, 20), int)
+    for seed in range(40):
+        obs = np.asarray(draw(stored, windows, jax.random.key(seed), 8, recent=True).obs, int)
+        ago = 19 - (5 * obs[:, 0] + obs[:, 1])
+        assert (ago[0::2] // 5).tolist() == [0, 1, 2, 3]
+        assert ago[1::2].tolist() == [0, 1, 2, 3]
+        for k in (0, 1):
+            seen[k] += np.bincount(ago[k::2], minlength=20)
+    assert (seen[0] > 0).all()
+    assert seen[1].tolist() == [40] * 4 + [0] * 16
 
 
 @settings(max_examples=40)

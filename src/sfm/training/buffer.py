@@ -183,13 +183,14 @@ def sample(
     """`count` transitions of one seed, uniform with replacement.
 
     `recent`: of the recent visits, one from each of `count` equal spans of time; so their mean is closer to
-    that of all recent ones than if they were independent. Where there are several windows of recent visits
-    the transitions take them in turn. With a `spec`, also what follows each within `spec.n_step` steps.
+    that of all recent ones than if they were independent. Several windows of recent visits are taken in turn,
+    each with as many spans. With a `spec`, also what follows each within `spec.n_step` steps.
     """
     k_index, k_goal = jax.random.split(key)
     if recent:
-        window = jnp.resize(table.recent, (count,))
-        ago = (jnp.arange(count) + jax.random.uniform(k_index, (count,))) / count * window
+        windows = table.recent.size  # row j has window j % windows, and of it the span j // windows
+        window, span = jnp.resize(table.recent, (count,)), jnp.arange(count) // windows
+        ago = (span + jax.random.uniform(k_index, (count,))) * windows / count * window
         index = table.visits - 1 - jnp.clip(ago.astype(jnp.int32), 0, window - 1)
     else:
         index = jax.random.randint(k_index, (count,), 0, table.total)
