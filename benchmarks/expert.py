@@ -46,7 +46,7 @@ def _moved_over_gap(training: Training, always: Config, times: int = 8) -> float
     env = training.experience.env
     device = Device(make_agent(always, env.obs_dim, env.action_dim), delay, always.schedule.batch)
     seen, demos = training.experience, training.learning.demos
-    table = jax.device_put(seen.table())
+    table = jax.device_put(training.learning._table())
     state = jax.tree.map(jnp.copy, training.learning.state)
     now, gap = [], []
     for k in range(times * interval + 1):

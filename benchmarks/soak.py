@@ -48,7 +48,7 @@ SETTINGS = (
 )
 PLAN = {"tasks": ["walker_walk"], "presets": ["general"], "steps": STEPS, "changes": {"small": SETTINGS}}
 STEADY = {**PLAN, "steps": 10**9}  # until it is stopped
-LATE = 0.6  # of the time of a whole run: what is overdue happens to a process before it has had so much
+LATE = 0.6  # of the time of a whole run: what is overdue happens to a process before it has had that
 PATIENCE = 4  # processes in a row that end as they should not
 
 
@@ -124,6 +124,9 @@ def disturbed(
     took: seconds of the processor that a whole run takes.
     """
     begin, number, failures = time.monotonic(), 0, 0
+    waits = np.random.default_rng(0).uniform(
+        0, LATE * took, size=1000
+    )  # a wait longer than a run must not recur
     while due and failures < PATIENCE:
         number += 1
         folder = disk.folder / f"run{number}"
@@ -133,7 +136,8 @@ def disturbed(
             child, started = process(PLAN, folder, logs), time.time()
             while child.running() and not (due and time.monotonic() - begin >= due[0][0]):
                 time.sleep(0.05)
-            while late and child.running() and worked(child.pid) < due[0][0] % (LATE * took):
+            waits = np.roll(waits, 1)
+            while late and child.running() and worked(child.pid) < waits[0]:
                 time.sleep(0.05)
             kind = due[0][1] if due and child.running() else None
             outcome = hit(kind, child, folder, started, disk)

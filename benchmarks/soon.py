@@ -7,6 +7,7 @@ an evaluation every 4,000 steps, and stops. Seconds are those of training, from 
 to runs/soon.json, from where `python -m benchmarks.records SERIES runs/soon.json` takes them.
 """
 
+import math
 import subprocess
 import sys
 import tempfile
@@ -47,8 +48,8 @@ class Reached(NamedTuple):
 
 def reached(rows: list[dict], least: float) -> Reached | None:
     """The first evaluation that has so much, if there is one."""
-    for row in rows:
-        if max(row.get("eval/kept", 0.0), row.get("eval/current", 0.0)) >= least:
+    for row in (row for row in rows if "eval/kept" in row):
+        if max(row[f"eval/{which}"] or -math.inf for which in ("kept", "current")) >= least:
             return Reached(row["seconds"], row["step"])
     return None
 
@@ -75,7 +76,17 @@ def train(task: str, seed: int, demos: str, least: float) -> Reached | None:
 
 
 def main(options: Options) -> int:
+    try:
+        return measure(options)
+    except SfmError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def measure(options: Options) -> int:
+    """Exit status 1 if a run ended before it had so much."""
     figures: dict[str, float] = {}
+    missing = False
     for task in options.tasks:
         _, expert = published()["scale"]["returns"][task]
         for index, seed in enumerate(options.seeds):
@@ -83,11 +94,16 @@ def main(options: Options) -> int:
             found = train(task, seed, demos, options.share * expert)
             told = f"{found.seconds:.0f} s, {found.step:,} steps" if found else "not reached"
             print(f"{task}  seed {seed}  {told}", flush=True)
-            figures[f"soon/{task}/seed {seed}/seconds"] = found.seconds if found else float("inf")
+            if found:
+                figures |= {f"soon/{task}/seed {seed}/{k}": float(v) for k, v in found._asdict().items()}
             storage.write_json(Path("runs/soon.json"), {"machine": machine(), "figures": figures})
-        mine = [value for name, value in figures.items() if name.startswith(f"soon/{task}/")]
-        print(f"{task}  at most {max(mine):.0f} s, on average {sum(mine) / len(mine):.0f} s", flush=True)
-    return 0
+        names = [f"soon/{task}/seed {seed}/seconds" for seed in options.seeds]
+        mine = [figures[name] for name in names if name in figures]
+        missing = missing or len(mine) < len(names)
+        if mine:
+            told = f"at most {max(mine):.0f} s, on average {sum(mine) / len(mine):.0f} s"
+            print(f"{task}  {told}, {len(mine)} of {len(names)} seeds", flush=True)
+    return int(missing)
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ def test_what_is_due_happens_and_what_ends_otherwise_is_lost(tmp_path, monkeypat
 
     monkeypatch.setattr("benchmarks.soak.process", process)
     monkeypatch.setattr("benchmarks.soak.begun", lambda *_: True)
-    seconds = iter([0.0, 1.0, 0.0, 3.0, 5.0])  # what is overdue waits for some of the 10 of a whole run
+    seconds = iter([0.0, 6.0, 0.0, 6.0])  # what is overdue waits for some of the 10 of a whole run
     monkeypatch.setattr("benchmarks.soak.worked", lambda _: next(seconds))
     found, expected = Found(), left(run_folder(tmp_path / "alone"))
     due = [(-5.0, "stop"), (-2.0, "kill")]

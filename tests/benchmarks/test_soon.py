@@ -1,4 +1,7 @@
+import pytest
+
 from benchmarks.soon import Reached, reached, train
+from sfm.errors import SfmError
 
 
 def test_the_first_evaluation_that_has_so_much_counts():
@@ -11,10 +14,17 @@ def test_the_first_evaluation_that_has_so_much_counts():
     assert reached(rows, 80.0) == Reached(2.5, 8)
     assert reached(rows[:2], 80.0) is None
     assert reached(rows, 75.0) == Reached(1.0, 4)
+    assert reached(rows, 0.0) == Reached(1.0, 4)
+    assert reached(rows[:1], 0.0) is None
+    assert reached([{"step": 4, "seconds": 1.0, "eval/kept": None, "eval/current": None}], 0.0) is None
 
 
-def test_a_run_is_ended_as_soon_as_it_has_so_much():
-    """Whatever the first evaluation has is more than nothing."""
-    found = train("cheetah_walk", 1, "", 0.0)
+def test_a_run_is_ended_at_its_first_evaluation_that_has_so_much():
+    found = train("cheetah_walk", 1, "", 50.0)
     assert found
-    assert found.step <= 16_000
+    assert 12_000 <= found.step < 100_000  # of 400,000; the first 10,000 are at random
+
+
+def test_what_the_command_says_is_told(tmp_path):
+    with pytest.raises(SfmError, match=r"none\.npz"):
+        train("cheetah_walk", 1, str(tmp_path / "none.npz"), 0.0)

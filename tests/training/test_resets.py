@@ -49,9 +49,9 @@ def test_a_run_stopped_within_a_round_goes_on_bit_for_bit():
     whole = resetting(**changes)
     rows = [row for part in whole.rounds() for row in part]
 
-    asked = []
-    stops = lambda: asked.append(0) or len(asked) in (3, 8)  # noqa: E731
-    now, found, halves = resetting(**changes), [], 0
+    asked, halves = [], 0
+    stops = lambda: asked.append(0) or (len(asked) % 3 == 0 and halves < 2)  # noqa: E731
+    now, found = resetting(**changes), []
     while not now.done:
         for part in now.rounds(stops):
             found += part

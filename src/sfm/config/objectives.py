@@ -66,14 +66,14 @@ class SFMConfig(ObjectiveDefaults):
     sum, the policy's by telescoping), or the mean features of the states in demonstrations and in replay
     (`visits`)."""
     witness_window: NotNegativeInt = 0
-    """The independent minibatch comes from this many of the newest transitions, and with 0 from all."""
+    """The independent minibatch comes from this many of the newest visits, and with 0 from all."""
     witness_share: Share = 1.0
-    """The window is this share of all transitions when the run ends; it begins as all of them and its share
+    """The window is this share of all visits when the run ends; it begins as all of them and its share
     falls linearly, so that the learner first has a witness that stands still and in the end one that tells
     what the policy does now; with 1 it stays all of them."""
     witness_newest: NotNegativeInt = 0
     """Half of the independent minibatch comes from this many of the newest visits and half from the window,
-    so that the witness points ahead of its long memory and the policy swings less; with 0 all of it comes
+    so that the witness also tells what is missing now, and the policy swings less; with 0 all of it comes
     from the window."""
     expert_interval: AtLeastOne = 1
     """The features of the expert's states are computed anew every this many actor steps, and once per chunk

@@ -80,7 +80,7 @@ def check_fit(config: Config, demos: Demos, env: Env) -> None:
     check(aligned(demos, env), env.obs_dim)
     check_part(config, matched(demos, config.match, env), env)
     shown, motion = as_mujoco(env), demos.motion()
-    if shown and motion:
+    if shown is not None and motion is not None:
         check_motion(motion, shown.model, env.name)
     check_rate(demos, env)
 

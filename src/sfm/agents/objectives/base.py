@@ -62,7 +62,7 @@ class Objective(ABC, Generic[C, O]):
         """How many of the newest visits `Context.recent` comes from.
 
         Arguments: how many there are, [S]; the share of its run that each seed has behind it, [S].
-        Returns: [S], or [S, K] where it comes from K windows alike.
+        Returns: [S], or [S, K] where it comes from K windows in equal parts.
         """
         return total
 

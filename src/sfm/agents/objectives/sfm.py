@@ -33,7 +33,7 @@ from sfm.agents.optim import Average, Moments, zeros
 from sfm.agents.types import Batch, Context, ExpertStates, Metrics, Spec, ValueFn
 from sfm.config import FeatureConfig, SFMConfig
 
-LEAST_RECENT = 4_000  # transitions, where there are as many
+LEAST_RECENT = 4_000  # visits, where there are as many
 CENTRE_DECAY = 0.995  # of the running mean of phi, per update
 
 
