@@ -6,16 +6,10 @@ import sys
 from collections.abc import Iterator
 
 from benchmarks.measure import Row, Settings, timed
-from sfm.presets import DEFAULT
 
 __all__ = ["rounds"]
 
-ROWS = (
-    ("walker_walk", "fast"),
-    ("cheetah_walk", "fast"),
-    ("quadruped_stand", "fast"),
-    ("walker_walk", DEFAULT),
-)
+ROWS = ("walker_walk", "fast"), ("cheetah_walk", "fast"), ("quadruped_stand", "fast")
 COUNTS = (1, 4, 8)
 
 
@@ -24,8 +18,7 @@ def rounds(settings: Settings) -> Iterator[Row]:
     for task, preset in ROWS[: 1 if settings.quick else None]:
         command = [sys.executable, "-m", "benchmarks.rounds", task, preset, str(settings.seconds)]
         one, four, eight = json.loads(subprocess.check_output(command, text=True))
-        name = task if preset == "fast" else f"{task} {preset}"
-        yield name, {"one_s": one, "four_s": four, "four_over_one": four / one, "eight_over_one": eight / one}
+        yield task, {"one_s": one, "four_s": four, "four_over_one": four / one, "eight_over_one": eight / one}
 
 
 def measure(task: str, preset_name: str, seconds: float) -> list[float]:
